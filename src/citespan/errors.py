@@ -1,0 +1,64 @@
+"""The errors a person may meet: each says what is wrong and what to do about it.
+
+There are two kinds of failure. A ``CitespanError`` is meant for the user's eyes: the command
+prints it as one plain line and exits with its code. Anything else is a defect of ours.
+"""
+
+from __future__ import annotations
+
+
+class CitespanError(Exception):
+    """Something the user can mend. ``str(error)`` is one line that holds the fix.
+
+    >>> str(CitespanError("no index at .citespan", fix="run: citespan index PATH"))
+    'no index at .citespan; run: citespan index PATH'
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        self.message = message
+        self.fix = fix
+        super().__init__(f"{message}; {fix}" if fix else message)
+
+
+class InputError(CitespanError, ValueError):
+    """An argument, setting, question file or option is not usable as given."""
+
+    exit_code = 2
+
+
+class LoadError(CitespanError):
+    """One file, page or address could not be read; the others go on."""
+
+    exit_code = 3
+
+
+class StoreError(CitespanError):
+    """The index is absent, damaged, or was made with other settings."""
+
+    exit_code = 4
+
+
+class LockedError(StoreError):
+    """Another process is writing to the index."""
+
+
+class ModelError(CitespanError):
+    """A model (embedder or generator) is absent, unreachable or answers nonsense."""
+
+    exit_code = 5
+
+
+class MissingExtraError(CitespanError, ImportError):
+    """An optional dependency is not installed; the message holds the exact pip line.
+
+    >>> str(MissingExtraError("chromadb", extra="chroma"))
+    "chromadb is not installed; run: pip install 'citespan[chroma]'"
+    """
+
+    exit_code = 6
+
+    def __init__(self, package: str, *, extra: str = "") -> None:
+        target = f"'citespan[{extra}]'" if extra else package
+        super().__init__(f"{package} is not installed", fix=f"run: pip install {target}")

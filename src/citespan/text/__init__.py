@@ -1,0 +1,1 @@
+"""Languages, sentences and index terms: what every stage must agree on about text."""
