@@ -184,6 +184,11 @@ class Store(Protocol):
         """Return up to k (chunk key, cosine), best first; ties by key."""
         ...
 
+    def score_terms(self, terms: Terms, keys: Sequence[int]) -> list[float]:
+        """Return the BM25 score of each of these chunks, 0 where no term occurs; fusion needs it
+        for the chunks that only the vector search found."""
+        ...
+
     def explain_terms(self, terms: Terms, key: int) -> dict[str, float]:
         """Return what each term adds to one chunk's BM25 score; the values sum to the score."""
         ...
