@@ -185,8 +185,10 @@ class Store(Protocol):
         ...
 
     def score_terms(self, terms: Terms, keys: Sequence[int]) -> list[float]:
-        """Return the BM25 score of each of these chunks, 0 where no term occurs; fusion needs it
-        for the chunks that only the vector search found."""
+        """Return each chunk's BM25 score, 0 where no term occurs.
+
+        Fusion needs it for the chunks that only the vector search found.
+        """
         ...
 
     def explain_terms(self, terms: Terms, key: int) -> dict[str, float]:
