@@ -28,7 +28,7 @@ class Settings:
 
     ``index``: folder of the index. ``splitter``: a registered name; ``size`` and ``overlap`` in
     ``unit``s (empty: the splitter's own default). ``embedder``: a registered name or a model's
-    folder; ``none`` searches by words alone. ``retriever``: ``hybrid``, ``lexical``, ``dense`` or
+    folder; ``none`` searches by words alone. ``retriever``: ``hybrid``, ``lexical``, ``dense``, ``rrf`` or
     ``tfidf``. ``k``: chunks to retrieve. ``budget``: tokens of context. ``passage``: tokens that
     one passage may grow to. ``threshold``: the gate's, in [0, 1]; unset is the calibrated or
     default value. ``model``: a generator (empty: extractive, no model). ``base_url``: an
@@ -181,7 +181,7 @@ def _convert(name: str, kind: str, raw: Any) -> Any:
 
 
 UNITS = ("", "words", "characters", "sentences", "tokens")
-RETRIEVERS = ("hybrid", "lexical", "dense", "tfidf")
+RETRIEVERS = ("hybrid", "lexical", "dense", "rrf", "tfidf")
 
 
 def _check(name: str, value: Any) -> None:
