@@ -29,7 +29,9 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "html": "citespan.split.html:HtmlSplitter",
         "code": "citespan.split.code:CodeSplitter",
     },
-    "embedder": {},
+    "embedder": {
+        "minilm": "citespan.embed.onnx_embedder:open_minilm",
+    },
     "generator": {},
     "store": {"sqlite": "citespan.stores.sqlite:open_store"},
 }
