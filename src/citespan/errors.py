@@ -50,6 +50,26 @@ class ModelError(CitespanError):
     exit_code = 5
 
 
+class ContextOverflowError(ModelError):
+    """The prompt is longer than the server's context; ``limit`` is its size in tokens, if told.
+
+    ``needed`` is the prompt's length as the server counts it, if told. Whoever built the prompt
+    may send a shorter one.
+    """
+
+    def __init__(self, limit: int | None = None, needed: int | None = None) -> None:
+        self.limit, self.needed = limit, needed
+        sizes = f" ({needed or 'unknown'} tokens, room for {limit})" if limit else ""
+        super().__init__(
+            f"the prompt does not fit the model's context{sizes}",
+            fix="lower --budget, or give the server a larger context",
+        )
+
+
+class CutShortError(ModelError):
+    """A generator's answer ended before its end; what came before may still be used."""
+
+
 class MissingExtraError(CitespanError, ImportError):
     """An optional dependency is not installed; the message holds the exact pip line.
 

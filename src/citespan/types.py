@@ -188,6 +188,7 @@ class Prompt:
     """What is sent to a generator: the exact messages, and the numbered sources in them.
 
     ``passages[i - 1]`` is ``[Source i]``. ``dropped`` were cut by rank to keep the budget.
+    ``refusal`` is the exact sentence asked for where the sources do not hold the answer.
     """
 
     question: str
@@ -198,6 +199,7 @@ class Prompt:
     tokens: int
     budget: int
     dropped: tuple[Passage, ...] = ()
+    refusal: str = ""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -210,11 +212,15 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a generator wrote, before anything is checked. ``notes`` reports what went wrong."""
+    """What a generator wrote, before anything is checked. ``notes`` reports what went wrong.
+
+    ``prompt`` is what was really sent, where the server refused the first one as too long.
+    """
 
     text: str
     generator: str
     notes: tuple[str, ...] = ()
+    prompt: Prompt | None = None
 
 
 @dataclass(frozen=True, slots=True)
