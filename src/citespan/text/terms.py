@@ -1,0 +1,87 @@
+"""Index terms: what a document and a question must agree on to meet in a lexical index.
+
+A text is cut into tokens by one pattern; each distinct token is turned into its terms once a
+language and then remembered, which is what makes the analysis fast: most tokens of a text have
+been seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citespan.text.languages import detect_language
+from citespan.text.normalize import fold_text
+from citespan.text.tokens import TOKEN, expand_token
+
+_REMEMBERED = 200_000
+_memory: dict[str, dict[str, tuple[str, ...]]] = {}
+
+
+def analyze_terms(text: str, language: str = "") -> list[str]:
+    """Return the text's index terms, in order and with repeats; none holds white space.
+
+    Words are folded (NFKC, case, ё, diacritics) and stemmed by the Snowball stemmer of the
+    token's script and the text's language (Porter 2001); Chinese, Japanese and Korean become
+    character bigrams; identifiers, versions and addresses stand whole and in parts.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    language
+        ISO 639-1 of the text; where empty, Latin words are stemmed as English, Cyrillic as
+        Russian. (Detecting it is left to the caller, who knows more than one sentence.)
+
+    Examples
+    --------
+    >>> analyze_terms("The leaves cost 1,234.50 in ERR-1042", "en")
+    ['the', 'leav', 'cost', '1234.50', 'in', 'err-1042', 'err', '1042']
+    >>> analyze_terms("北京大学", "zh")
+    ['北京', '京大', '大学']
+    """
+    terms: list[str] = []
+    extend = terms.extend
+    known = _memory.setdefault(language, {})
+    for token in TOKEN.findall(fold_text(text)):
+        found = known.get(token)
+        if found is None:
+            found = _remember(known, token, language)
+        extend(found)
+    return terms
+
+
+def analyze_query(text: str, languages: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """Return one group of alternatives for each term of a question.
+
+    A collection in several languages was analysed by each document's own language; a group holds
+    the forms that the token takes under all of them, so that each document is met in its own.
+
+    Parameters
+    ----------
+    text
+        The question.
+    languages
+        The languages the index holds; where empty, the question's own is detected.
+
+    Examples
+    --------
+    >>> analyze_query("gute Häuser", ["de", "en"])
+    [('gut', 'gute'), ('haus', 'hauser')]
+    """
+    wanted = tuple(dict.fromkeys(languages)) or (detect_language(text),)
+    groups: list[tuple[str, ...]] = []
+    for token in TOKEN.findall(fold_text(text)):
+        forms = [expand_token(token, language) for language in wanted]
+        for place in range(max(map(len, forms))):
+            group = tuple(dict.fromkeys(form[place] for form in forms if place < len(form)))
+            groups.append(group)
+    return groups
+
+
+def _remember(known: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:
+    terms = expand_token(token, language)
+    if len(token) <= 40:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[token] = terms
+    return terms
