@@ -7,6 +7,8 @@ break that nobody wraps at). Other breaks are those of hard-wrapped text and end
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import regex
 
 from citespan.spans import trim_span
@@ -25,13 +27,13 @@ _LABEL = regex.compile(r"[^\s:：][^:：。.!?]{0,40}[:：]\s")
 
 
 def split_blocks(text: str) -> list[Span]:
-    """Return the trimmed spans of the text's blocks; together they cover every non-space.
+    r"""Return the trimmed spans of the text's blocks; together they cover every non-space.
 
     Examples
     --------
-    >>> text = "# Keys\\nKeep them\\nsafe.\\n\\n- one\\n- two"
+    >>> text = "# Keys\nKeep them\nsafe.\n\n- one\n- two"
     >>> [text[start:end] for start, end in split_blocks(text)]
-    ['# Keys', 'Keep them\\nsafe.', '- one', '- two']
+    ['# Keys', 'Keep them\nsafe.', '- one', '- two']
     """
     lines: list[Span] = []
     for match in _LINE.finditer(text):
@@ -42,7 +44,7 @@ def split_blocks(text: str) -> list[Span]:
         return []
     width = _measure_width(lines)
     blocks = [lines[0]]
-    for previous, line in zip(lines, lines[1:], strict=False):
+    for previous, line in pairwise(lines):
         if _ends_block(text, previous, line, width):
             blocks.append(line)
         else:

@@ -12,8 +12,10 @@ _SILENT = regex.compile(
 )
 _GROUPED = regex.compile(r"(?<=\d)[\u00a0\u202f\u2009'’](?=\d{3}(?!\d))")
 _QUOTES = str.maketrans({"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "−": "-"})
-_ARABIC = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ی": "ي", "ک": "ك"})  # fmt: skip
-_SPECIAL = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "þ": "th", "ð": "d"})  # fmt: skip
+_ARABIC = str.maketrans("أإآٱىةیک", "ااااىهىك".replace("ى", "ي"))
+_SPECIAL = str.maketrans(
+    dict(zip("ßæœøđłıþð", ["ss", "ae", "oe", "o", "d", "l", "i", "th", "d"], strict=True))
+)
 
 
 def fold_text(text: str) -> str:
@@ -27,7 +29,8 @@ def fold_text(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", _GROUPED.sub("", text))
-    return _SILENT.sub("", text).translate(_QUOTES)
+    spoken: str = _SILENT.sub("", text)
+    return spoken.translate(_QUOTES)
 
 
 def fold_letters(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import regex
@@ -26,30 +27,7 @@ _CAMEL = regex.compile(
 _POINTED = regex.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
 _COMMAED = regex.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
 _COMMA_LANGUAGES = frozenset(
-    [
-        "de",
-        "es",
-        "fr",
-        "it",
-        "pt",
-        "nl",
-        "sv",
-        "da",
-        "no",
-        "fi",
-        "pl",
-        "cs",
-        "ro",
-        "hu",
-        "tr",
-        "id",
-        "vi",
-        "ru",
-        "uk",
-        "be",
-        "bg",
-        "sr",
-    ]
+    "de es fr it pt nl sv da no fi pl cs ro hu tr id vi ru uk be bg sr".split()  # noqa: SIM905
 )
 _POSSESSIVE = regex.compile(r"'s?$")
 
@@ -159,7 +137,7 @@ def _make_bigrams(run: str) -> tuple[str, ...]:
     units = _CLUSTER.findall(run) if run[0] < "\u1100" or "\u1780" <= run[0] <= "\u17ff" else run
     if len(units) == 1:
         return (units[0],)
-    return tuple(a + b for a, b in zip(units, units[1:], strict=False))
+    return tuple(a + b for a, b in pairwise(units))
 
 
 def _read_number(token: str, language: str) -> str:
