@@ -1,0 +1,233 @@
+"""Documents, chunks and sentences to rows and back; each function is part of a transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citespan.types import Chunk, Document, Page, Section, Span
+
+BLOCK = 64
+"""Sentences a row: a hit's surroundings are one or two rows, a document few."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRange:
+    """Stored sentences of one document in order, from number ``first`` on.
+
+    ``spans`` is int32 ``[n, 2]``; ``vectors`` float32 ``[n, dimension]``, or None where the
+    document was stored without.
+    """
+
+    document_id: str
+    first: int
+    spans: NDArray[np.int32]
+    vectors: NDArray[np.float32] | None
+
+
+def encode_text(text: str) -> bytes:
+    """Return UTF-8; a lone surrogate, which broken files bring, is kept as it is."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_text(data: bytes) -> str:
+    """Undo ``encode_text``."""
+    return data.decode("utf-8", "surrogatepass")
+
+
+def insert_document(
+    db: sqlite3.Connection,
+    document: Document,
+    fingerprint: str,
+    first_chunk: int,
+    chunks: int,
+    sentences: int,
+) -> int:
+    """Insert a document with its text; return its integer key."""
+    key = db.execute(
+        "INSERT INTO documents (id, source, title, media_type, language, metadata, fingerprint,"
+        " length, first_chunk, chunks, sentences) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document.id,
+            document.source,
+            document.title,
+            document.media_type,
+            document.language,
+            json.dumps(dict(document.metadata)),
+            fingerprint,
+            len(document.text),
+            first_chunk,
+            chunks,
+            sentences,
+        ),
+    ).lastrowid
+    assert key is not None
+    db.execute(
+        "INSERT INTO texts VALUES (?, ?, ?, ?)",
+        (
+            key,
+            encode_text(document.text),
+            json.dumps(document.pages),
+            json.dumps(document.sections),
+        ),
+    )
+    return key
+
+
+def insert_chunks(
+    db: sqlite3.Connection,
+    document: int,
+    first_key: int,
+    chunks: Sequence[Chunk],
+    vectors: NDArray[np.float32] | None,
+) -> None:
+    """Insert chunks under the keys from ``first_key`` on, and their vectors if there are."""
+    db.executemany(
+        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (
+                first_key + order,
+                document,
+                json.dumps(chunk.spans),
+                encode_text(chunk.text),
+                encode_text(chunk.context),
+                chunk.overlap,
+            )
+            for order, chunk in enumerate(chunks)
+        ),
+    )
+    if vectors is not None:
+        db.executemany(
+            "INSERT INTO vectors VALUES (?, ?)",
+            (
+                (first_key + order, row.tobytes())
+                for order, row in enumerate(np.ascontiguousarray(vectors, dtype="<f4"))
+            ),
+        )
+
+
+def insert_sentences(
+    db: sqlite3.Connection,
+    document: int,
+    spans: Sequence[Span],
+    vectors: NDArray[np.float32] | None,
+) -> None:
+    """Insert a document's sentences, a block a row."""
+    bounds = np.asarray(spans, dtype="<i4").reshape(-1, 2)
+    halves = None if vectors is None else np.ascontiguousarray(vectors, dtype="<f2")
+    db.executemany(
+        "INSERT INTO sentences VALUES (?, ?, ?, ?)",
+        (
+            (
+                document,
+                start // BLOCK,
+                bounds[start : start + BLOCK].tobytes(),
+                None if halves is None else halves[start : start + BLOCK].tobytes(),
+            )
+            for start in range(0, len(bounds), BLOCK)
+        ),
+    )
+
+
+def delete_documents(
+    db: sqlite3.Connection, rows: Iterable[tuple[int, int, int]], generation: int
+) -> None:
+    """Delete documents (key, first chunk, chunks) and note what the indexes must forget."""
+    for key, first, count in rows:
+        last = first + count - 1
+        db.execute("DELETE FROM documents WHERE key = ?", (key,))
+        db.execute("DELETE FROM texts WHERE document = ?", (key,))
+        db.execute("DELETE FROM sentences WHERE document = ?", (key,))
+        if count:
+            db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", (first, last))
+            db.execute("DELETE FROM vectors WHERE key BETWEEN ? AND ?", (first, last))
+            db.execute("INSERT INTO removed VALUES (?, ?, ?)", (generation, first, last))
+
+
+def read_document(db: sqlite3.Connection, document_id: str) -> Document | None:
+    """Return a document with its text, or None."""
+    row = db.execute(
+        "SELECT id, source, title, media_type, language, metadata, text, pages, sections"
+        " FROM documents JOIN texts ON texts.document = documents.key WHERE id = ?",
+        (document_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    return Document(
+        id=row[0],
+        source=row[1],
+        title=row[2],
+        media_type=row[3],
+        language=row[4],
+        metadata=json.loads(row[5]),
+        text=decode_text(row[6]),
+        pages=tuple(Page(*page) for page in json.loads(row[7])),
+        sections=tuple(Section(*section) for section in json.loads(row[8])),
+    )
+
+
+def read_chunks(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Chunk]:
+    """Return those of the chunks that exist."""
+    rows = db.execute(
+        "SELECT chunks.key, id, chunks.key - first_chunk, spans, text, context, overlap"
+        " FROM chunks JOIN documents ON documents.key = chunks.document"
+        " WHERE chunks.key IN (SELECT value FROM json_each(?))",
+        (json.dumps(keys),),
+    )
+    return {
+        key: Chunk(
+            document_id=document_id,
+            order=order,
+            spans=tuple(Span(*span) for span in json.loads(spans)),
+            text=decode_text(text),
+            context=decode_text(context),
+            overlap=overlap,
+        )
+        for key, document_id, order, spans, text, context, overlap in rows
+    }
+
+
+def read_sentence_ranges(
+    db: sqlite3.Connection, requests: Sequence[tuple[str, int, int | None]]
+) -> list[SentenceRange]:
+    """Return for each (document id, first, last) the sentences ``first <= order < last``."""
+    wanted = [
+        (document_id, max(0, first), 2**31 if last is None else max(0, last))
+        for document_id, first, last in requests
+    ]
+    asked = json.dumps([[d, f // BLOCK, (n - 1) // BLOCK] for d, f, n in wanted])
+    found: dict[int, list[tuple[int, bytes, bytes | None]]] = {}
+    for number, block, spans, vectors in db.execute(
+        "SELECT ask.key, block, sentences.spans, vectors FROM json_each(?) AS ask"
+        " JOIN documents ON documents.id = json_extract(ask.value, '$[0]')"
+        " JOIN sentences ON sentences.document = documents.key AND block BETWEEN"
+        " json_extract(ask.value, '$[1]') AND json_extract(ask.value, '$[2]')"
+        " ORDER BY ask.key, block",
+        (asked,),
+    ):
+        found.setdefault(number, []).append((block, spans, vectors))
+    return [
+        _cut_range(document_id, first, last, found.get(i, []))
+        for i, (document_id, first, last) in enumerate(wanted)
+    ]
+
+
+def _cut_range(
+    document_id: str, first: int, last: int, blocks: list[tuple[int, bytes, bytes | None]]
+) -> SentenceRange:
+    if not blocks:
+        return SentenceRange(document_id, first, np.zeros((0, 2), np.int32), None)
+    skip = first - blocks[0][0] * BLOCK
+    size = max(0, last - first)
+    spans = np.frombuffer(b"".join(b[1] for b in blocks), dtype="<i4").reshape(-1, 2)
+    stored = [b[2] for b in blocks if b[2] is not None]
+    vectors = None
+    if stored:
+        halves = np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(spans), -1)
+        vectors = halves[skip : skip + size].astype(np.float32)
+    return SentenceRange(document_id, first, spans[skip : skip + size].astype(np.int32), vectors)
