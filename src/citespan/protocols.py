@@ -7,6 +7,7 @@ another's, passes through it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -112,6 +113,20 @@ class SentenceRow:
     vector: NDArray[np.float32] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceRange:
+    """Stored sentences of one document in order, from number ``first`` on.
+
+    ``spans`` is int32 ``[n, 2]``; ``vectors`` float32 ``[n, dimension]``, or None where the
+    document was stored without.
+    """
+
+    document_id: str
+    first: int
+    spans: NDArray[np.int32]
+    vectors: NDArray[np.float32] | None
+
+
 class Store(Protocol):
     """Keeps documents, chunks, sentences and vectors, and finds chunks by terms or by a vector.
 
@@ -170,6 +185,32 @@ class Store(Protocol):
         self, document_id: str, first: int = 0, last: int | None = None
     ) -> list[SentenceRow]:
         """Return the sentences ``first <= order < last`` of a document, in order."""
+        ...
+
+    def get_sentence_ranges(
+        self, requests: Sequence[tuple[str, int, int | None]]
+    ) -> list[SentenceRange]:
+        """Return for each (document id, first, last) its sentences as arrays, in few queries."""
+        ...
+
+    def get_fingerprints(self) -> dict[str, str]:
+        """Return each source's fingerprint, to see what changed without reading any text."""
+        ...
+
+    def language_counts(self) -> dict[str, int]:
+        """Return how many documents there are of each language, most first."""
+        ...
+
+    def count_chunks(self) -> int:
+        """Return the number of chunks."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let all that this thread reads within see one committed state."""
+        ...
+
+    def flush(self) -> None:
+        """Bring what is derived from the rows up to the last commit; searching does so too."""
         ...
 
     def search_terms(

@@ -251,12 +251,30 @@ class DenseIndex:
         dead = DeadKeys(self._truth.list_removed(mark.birth if mark else 0)).holds(keys)
         self._state = _State(mark, keys, base, tail, dead, index, covered)
 
+    def find_problems(self) -> list[str]:
+        """Compare what is searched with the truth, row by row; return what differs, in words."""
+        with self._lock:
+            state = self._state
+            if state is None:
+                return ["the dense index is not loaded"]
+            alive = np.flatnonzero(~state.dead)
+            at = 0
+            for keys, matrix in self._truth.iter_vectors(0):
+                mine = alive[at : at + len(keys)]
+                at += len(keys)
+                if not (
+                    np.array_equal(state.keys[mine], keys)
+                    and np.array_equal(_take(state, mine), matrix)
+                ):
+                    return [f"the dense index differs from the database near chunk {keys[0]}"]
+            return [] if at == len(alive) else [f"the dense index holds {len(alive)} rows of {at}"]
+
     # ------------------------------------------------------------------ searching
 
     def search(
         self, vector: NDArray[np.float32], k: int, within: Ranges | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to k (key, cosine), best first, ties by key; a vector of zeros finds nothing."""
+        """Return up to k (key, cosine), best first, ties by key; a zero vector finds nothing."""
         state = self._state
         if state is None or k < 1 or not len(state.keys) or not np.any(vector):
             return []
@@ -317,7 +335,8 @@ def _shortlist(scores: NDArray[np.float32], rows: NDArray[np.int64], k: int) -> 
     if len(rows) <= k:
         return rows
     limit = np.partition(scores, len(scores) - k)[len(scores) - k] - MARGIN
-    return rows[scores >= limit]
+    kept: NDArray[np.int64] = rows[scores >= limit]
+    return kept
 
 
 def _best(

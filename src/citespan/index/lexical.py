@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class LexicalIndex:
         self._folder = folder
         self._truth = truth
         self._analyze = analyze
-        self._recipe = f"lexical {FORMAT}, tantivy {tantivy.__version__}, {recipe}"
+        self._recipe = f"lexical {FORMAT}, tantivy {version('tantivy')}, {recipe}"
         builder = tantivy.SchemaBuilder()
         builder.add_text_field(FIELD, tokenizer_name="citespan", index_option="freq")
         builder.add_unsigned_field("key", indexed=True, fast=True)
@@ -116,6 +117,27 @@ class LexicalIndex:
             self._checked = True
             return mark
 
+    def build_in_memory(self) -> None:
+        """Index everything without files, for a folder that cannot be written to."""
+        with self._lock:
+            head = self._truth.read_head()
+            index = self._bind(self._tantivy.Index(self._schema))
+            added, terms = self._write(index, after=0, removed=[])
+            self._index, self._opened = index, ""
+            index.reload()
+            numbers = {"added": added, "terms": terms, "removed": 0}
+            mark = Mark(
+                self._truth.identity,
+                self._recipe,
+                "",
+                head.generation,
+                head.generation,
+                head.last_key,
+                {},
+                numbers,
+            )
+            self._state = (mark, index.searcher(), DeadKeys([]))
+
     def reload(self) -> bool:
         """Load what is on disk as it is, for a reader that may not bring it up to date.
 
@@ -175,8 +197,20 @@ class LexicalIndex:
         return caught
 
     def _write(self, index: Any, *, after: int, removed: list[tuple[int, int]]) -> tuple[int, int]:
-        query, kind = self._tantivy.Query, self._tantivy.FieldType.Unsigned
         writer = index.writer(HEAP, 1)
+        try:
+            counts = self._fill(writer, after, removed)
+            writer.commit()
+        except BaseException:
+            # Left to the garbage collector, the writer would go on holding tantivy's own lock.
+            writer.rollback()
+            writer.wait_merging_threads()
+            raise
+        writer.wait_merging_threads()
+        return counts
+
+    def _fill(self, writer: Any, after: int, removed: list[tuple[int, int]]) -> tuple[int, int]:
+        query, kind = self._tantivy.Query, self._tantivy.FieldType.Unsigned
         added = terms = 0
         for first, last in removed:
             writer.delete_documents_by_query(
@@ -192,8 +226,6 @@ class LexicalIndex:
                 writer.add_document(document)
                 terms += len(found)
             added += len(batch)
-        writer.commit()
-        writer.wait_merging_threads()
         return added, terms
 
     def _bind(self, index: Any) -> Any:
@@ -279,6 +311,19 @@ class LexicalIndex:
             return dict.fromkeys(terms, 0)
         searcher = self._state[1]
         return {term: int(searcher.doc_freq(FIELD, term)) for term in terms}
+
+    def count_alive(self) -> int:
+        """Return the number of chunks that can be found."""
+        if self._state is None:
+            return 0
+        _, searcher, dead = self._state
+        removed = 0
+        for first, last in zip(dead.first, dead.last, strict=True):
+            query = self._tantivy.Query.range_query(
+                self._schema, "key", self._tantivy.FieldType.Unsigned, int(first), int(last)
+            )
+            removed += searcher.search(query, 1, count=True).count
+        return int(searcher.num_docs) - removed
 
     @property
     def mean_length(self) -> float:

@@ -56,7 +56,7 @@ def load(path: Path) -> Any:
     """Read an index file; raises RuntimeError where it is damaged."""
     import faiss
 
-    index = faiss.read_index(str(path))
+    index: Any = faiss.read_index(str(path))
     if hasattr(index, "nprobe"):
         index.nprobe = min(PROBES, index.nlist)
     return index

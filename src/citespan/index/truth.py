@@ -18,8 +18,10 @@ MARK_NAME = "mark.json"
 
 
 class Head(NamedTuple):
-    """The newest committed state: its generation, the last chunk key given out, and the first
-    generation whose removals are still on record.
+    """The newest committed state.
+
+    Its generation, the last chunk key given out, and the generation after which removals are
+    still on record.
     """
 
     generation: int
@@ -37,14 +39,15 @@ class ChunkText(NamedTuple):
 
 
 class Truth(Protocol):
-    """The rows that the indexes are made of. Keys only grow and are never used twice, so what an
-    index lacks are the keys above its last one, and what it must forget are the ranges of keys
-    that were removed since.
+    """The rows that the indexes are made of.
+
+    Keys only grow and are never used twice, so what an index lacks are the keys above its last
+    one, and what it must forget are the ranges of keys that were removed since.
     """
 
     @property
     def identity(self) -> str:
-        """Name of this very store; an index made from another one is worthless here."""
+        """Name of one store; an index made from another one is worthless here."""
         ...
 
     def read_head(self) -> Head:
@@ -127,8 +130,9 @@ def is_usable(mark: Mark | None, identity: str, recipe: str, head: Head) -> bool
 
 
 def free_name(folder: Path, stem: str) -> str:
-    """Return a name that nothing in the folder begins with, so that readers of an older state
-    keep their files while a new one is made.
+    """Return a name that nothing in the folder begins with.
+
+    Readers of an older state keep their files while a new one is made.
     """
     taken = {path.name.split(".")[0] for path in folder.iterdir()} if folder.is_dir() else set()
     number = 1

@@ -1,5 +1,6 @@
 """Stores: where documents, chunks, sentences and vectors are kept and searched."""
 
-from citespan.stores.sqlite import SqliteStore, open_store
+from citespan.stores.opening import open_store
+from citespan.stores.sqlite import SqliteStore
 
 __all__ = ["SqliteStore", "open_store"]

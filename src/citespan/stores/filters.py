@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from citespan.protocols import Filter
+
+TOKEN = re.compile(r"\*\*/|\*\*|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The documents that a filter allows: their integer keys, and their ranges of chunk keys
-    (first, last), by first and joined where they touch.
+    """The documents that a filter allows.
+
+    Their integer keys, and their ranges of chunk keys (first, last), in order and joined where
+    they touch.
     """
 
     documents: tuple[int, ...]
@@ -56,33 +61,32 @@ def compile_title_glob(pattern: str) -> re.Pattern[str]:
 def _translate(pattern: str, *, any_character: str) -> str:
     out: list[str] = []
     at = 0
-    while at < len(pattern):
-        if pattern.startswith("**/", at):
+    for token in TOKEN.finditer(pattern):
+        piece, at = token.group(), token.end()
+        if piece == "**/":
             out.append("(?:.*/)?")
-            at += 3
-        elif pattern.startswith("**", at):
+        elif piece == "**":
             out.append(".*")
-            at += 2
-        elif pattern[at] == "*":
-            out.append(any_character + "*")
-            at += 1
-        elif pattern[at] == "?":
-            out.append(any_character)
-            at += 1
-        elif (
-            pattern[at] == "["
-            and (end := pattern.find("]", at + 3 if pattern[at + 1 : at + 2] == "!" else at + 2))
-            > 0
-        ):
-            members = pattern[at + 1 : end]
-            negated = members.startswith("!")
-            members = re.sub(r"([\\^\[\]&~|])", r"\\\1", members[1:] if negated else members)
-            out.append(f"[{'^' if negated else ''}{members}]")
-            at = end + 1
+        elif piece in ("*", "?"):
+            out.append(any_character + ("*" if piece == "*" else ""))
+        elif len(piece) > 1:
+            out.append(_translate_set(piece))
         else:
-            out.append(re.escape(pattern[at]))
-            at += 1
-    return "".join(out)
+            out.append(re.escape(piece))
+    return "".join(out) + re.escape(pattern[at:])
+
+
+def _translate_set(piece: str) -> str:
+    """Return the expression of ``[abc]``, or of its letters where it is no valid set."""
+    body = piece[1:-1]
+    negated = body.startswith("!")
+    members = re.sub(r"([\\^\[\]&~|])", r"\\\1", body[1:] if negated else body)
+    made = f"[{'^' if negated else ''}{members}]"
+    try:
+        re.compile(made)
+    except re.error:
+        return re.escape(piece)
+    return made
 
 
 def matches_path(pattern: str, path: str) -> bool:
@@ -102,20 +106,17 @@ def matches_title(pattern: str, title: str) -> bool:
 def add_functions(db: sqlite3.Connection) -> None:
     """Make the matchers known to SQL."""
 
-    def any_of(match, patterns, value):  # type: ignore[no-untyped-def]
-        return int(any(match(pattern, value) for pattern in json.loads(patterns)))
+    def any_of(match: Callable[[str, str], bool], patterns: str, value: str) -> bool:
+        return any(match(pattern, value) for pattern in json.loads(patterns))
 
-    db.create_function(
-        "matches_paths", 2, lambda p, v: any_of(matches_path, p, v), deterministic=True
-    )
-    db.create_function(
-        "matches_titles", 2, lambda p, v: any_of(matches_title, p, v), deterministic=True
-    )
+    for name, match in (("matches_paths", matches_path), ("matches_titles", matches_title)):
+        db.create_function(name, 2, partial(any_of, match), deterministic=True)
 
 
 def build_where(where: Filter | None) -> tuple[str, list[str]]:
-    """Return the SQL condition on ``documents`` and its values; lists go as one JSON value, so
-    that no limit on the number of variables applies.
+    """Return the SQL condition on ``documents`` and its values.
+
+    A list goes as one JSON value, so that no limit on the number of variables applies.
     """
     if not where:
         return "1", []
@@ -127,7 +128,8 @@ def build_where(where: Filter | None) -> tuple[str, list[str]]:
             values.append(json.dumps(list(wanted)))
     for name, value in where.metadata.items():
         conditions.append(
-            "EXISTS (SELECT 1 FROM json_each(documents.metadata) AS f WHERE f.key = ? AND f.value = ?)"
+            "EXISTS (SELECT 1 FROM json_each(documents.metadata) AS field"
+            " WHERE field.key = ? AND CAST(field.value AS TEXT) = ?)"
         )
         values += [name, value]
     for function, column, globs in (

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citespan.errors import StoreError
+from citespan.protocols import DocumentInfo, Filter, SentenceRange, Vectors
+from citespan.stores.filters import build_where
 from citespan.types import Chunk, Document, Page, Section, Span
 
 BLOCK = 64
 """Sentences a row: a hit's surroundings are one or two rows, a document few."""
 
-
-@dataclass(frozen=True, slots=True)
-class SentenceRange:
-    """Stored sentences of one document in order, from number ``first`` on.
-
-    ``spans`` is int32 ``[n, 2]``; ``vectors`` float32 ``[n, dimension]``, or None where the
-    document was stored without.
-    """
-
-    document_id: str
-    first: int
-    spans: NDArray[np.int32]
-    vectors: NDArray[np.float32] | None
+T = TypeVar("T")
 
 
 def encode_text(text: str) -> bytes:
@@ -147,6 +138,58 @@ def delete_documents(
             db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", (first, last))
             db.execute("DELETE FROM vectors WHERE key BETWEEN ? AND ?", (first, last))
             db.execute("INSERT INTO removed VALUES (?, ?, ?)", (generation, first, last))
+
+
+def find_sources(db: sqlite3.Connection, sources: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return (key, first chunk, chunks) of those of the sources that are stored."""
+    return db.execute(
+        "SELECT key, first_chunk, chunks FROM documents"
+        " WHERE source IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(sources)),),
+    ).fetchall()
+
+
+def list_documents(db: sqlite3.Connection, where: Filter | None) -> list[DocumentInfo]:
+    """Return the rows of the documents that a filter allows, by source."""
+    condition, values = build_where(where)
+    found = db.execute(
+        "SELECT id, source, title, media_type, language, length, chunks, fingerprint"
+        f" FROM documents WHERE {condition} ORDER BY source",
+        values,
+    )
+    return [DocumentInfo(*row) for row in found]
+
+
+def count_chunks(db: sqlite3.Connection) -> int:
+    """Return the number of chunks of all documents."""
+    total: int = db.execute("SELECT coalesce(sum(chunks), 0) FROM documents").fetchone()[0]
+    return total
+
+
+def pick(found: Mapping[int, T], key: int) -> T:
+    """Return a chunk's row, or say that it is gone."""
+    if key not in found:
+        raise StoreError(
+            f"chunk {key} is gone: its document was changed or removed", fix="search again"
+        )
+    return found[key]
+
+
+def read_vectors(db: sqlite3.Connection, keys: Sequence[int], dimension: int) -> Vectors:
+    """Return chunks' vectors in the order given, zeros for a chunk without one."""
+    found: dict[int, bytes | None] = dict(
+        db.execute(
+            "SELECT chunks.key, vector FROM chunks LEFT JOIN vectors USING (key)"
+            " WHERE chunks.key IN (SELECT value FROM json_each(?))",
+            (json.dumps(keys),),
+        ).fetchall()
+    )
+    matrix = np.zeros((len(keys), dimension), dtype=np.float32)
+    for row, key in enumerate(keys):
+        blob = pick(found, key)
+        if blob is not None:
+            matrix[row] = np.frombuffer(blob, dtype="<f4")
+    return matrix
 
 
 def read_document(db: sqlite3.Connection, document_id: str) -> Document | None:

@@ -88,8 +88,9 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def is_blank(directory: Path) -> bool:
-    """Whether an index may be made here: nothing, an empty folder, or one whose making was cut
-    short.
+    """Whether an index may be made here.
+
+    That is where there is nothing, an empty folder, or an index whose making was cut short.
     """
     if not directory.exists():
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator
 
@@ -16,11 +17,17 @@ VECTORS = 8_192
 
 
 class SqliteTruth:
-    """Reads by a connection of its own, in no transaction: always the newest commit."""
+    """Reads by a connection of its own: the newest commit, whatever snapshots others hold."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
         self.identity = str(read_meta(db, "identity"))
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let what is read within see one committed state."""
+        with read_snapshot(self.db):
+            yield
 
     def read_head(self) -> Head:
         """Return the newest committed state."""
@@ -68,10 +75,29 @@ class SqliteTruth:
             after = rows[-1][0]
 
 
+@contextlib.contextmanager
+def read_snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """Let all that a connection reads within see one committed state; nests."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        db.execute("SELECT 1 FROM meta").fetchone()
+        yield
+    finally:
+        db.execute("COMMIT")
+
+
 def read_meta(db: sqlite3.Connection, name: str) -> str | int:
     """Return one value of the meta table."""
     value: str | int = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()[0]
     return value
+
+
+def set_meta(db: sqlite3.Connection, name: str, value: int) -> None:
+    """Set one value of the meta table."""
+    db.execute("UPDATE meta SET value = ? WHERE name = ?", (value, name))
 
 
 def _join(context: str, text: str) -> str:
