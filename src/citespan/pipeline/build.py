@@ -1,0 +1,91 @@
+"""Indexing files, folders and addresses: only what changed is read, split and embedded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from citespan.config import LoadedSettings
+from citespan.load import LoadOptions, LoadReport
+from citespan.pipeline.manage import read_stored, remove_index
+from citespan.pipeline.parts import adopt_stored, open_parts
+from citespan.pipeline.sources import Seen, plan_run, read_changed
+from citespan.pipeline.write import BuildReport, Progress, write_documents
+from citespan.stores import open_store
+from citespan.types import Skip
+
+
+def build_index(
+    paths: Sequence[str | Path],
+    loaded: LoadedSettings,
+    *,
+    rebuild: bool = False,
+    progress: Callable[[Progress], Any] | None = None,
+    on_skip: Callable[[Skip], None] | None = None,
+) -> BuildReport:
+    """Bring an index up to date with files, folders and web addresses.
+
+    Files whose content is unchanged cost a hash and nothing else; changed ones replace their
+    chunks; stored files below the given paths that are gone disappear from the index. A file that
+    can no longer be read disappears too: what it said is no longer true.
+
+    Parameters
+    ----------
+    paths
+        Files, folders or ``http(s)://`` addresses.
+    loaded
+        The settings, with where each came from (``load_settings``).
+    rebuild
+        Make the index anew, with the settings given, from these paths alone.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist, or nothing is given.
+    StoreError
+        If the index was made with other settings than those asked for.
+    LockedError
+        If another process is writing to it.
+    """
+    started = time.monotonic()
+    folder = Path(loaded.settings.index)
+    stored = None if rebuild else read_stored(folder)
+    settings = adopt_stored(loaded, stored)
+    options = LoadOptions(
+        include=settings.include, exclude=settings.exclude, allow_private=settings.allow_private
+    )
+    base = folder.absolute().parent
+    report = BuildReport()
+    # The paths are looked at before anything is made: a mistyped one leaves no empty index behind.
+    if stored is None:
+        plan_run(paths, (), options, base)
+    parts = open_parts(settings)
+    report.notes.extend(parts.notes)
+    if rebuild:
+        remove_index(folder)
+    with open_store(folder, create_settings=parts.stored) as store:
+        fingerprints = store.get_fingerprints()
+        plan = plan_run(paths, fingerprints, options, base)
+        loading = LoadReport(on_skip=on_skip)
+        seen = Seen()
+        write_documents(
+            read_changed(plan, fingerprints, options, loading, seen),
+            store,
+            parts.splitter,
+            parts.embedder,
+            report,
+            known=set(fingerprints),
+            total=len(plan.items),
+            progress=progress,
+        )
+        lost = [*plan.gone, *(name for name in seen.failed if name in fingerprints)]
+        if lost and not report.stopped:
+            store.remove(lost)
+            report.removed.extend(lost)
+        report.unchanged = seen.unchanged
+        report.skipped = loading.skipped
+        store.flush()
+    report.seconds = time.monotonic() - started
+    return report

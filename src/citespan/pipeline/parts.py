@@ -1,0 +1,129 @@
+"""From settings to parts: the splitter, embedder and generator that a run works with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from citespan.config import LoadedSettings, Settings
+from citespan.errors import InputError, ModelError
+from citespan.protocols import Embedder, Generator, Splitter
+from citespan.registry import resolve_name
+
+INDEX_NAMES = ("splitter", "size", "overlap", "unit", "embedder")
+"""The settings that decide what is in an index; they are stored with it."""
+
+ANALYSIS_VERSION = 1
+"""Grows when terms or sentences come out differently: an older index is then made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What indexing works with, and what is said about it once."""
+
+    splitter: Splitter
+    embedder: Embedder | None
+    stored: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+def adopt_stored(loaded: LoadedSettings, stored: Mapping[str, Any] | None) -> Settings:
+    """Return the settings with the index's own where the user asked for nothing else.
+
+    So ``citespan index`` on an index made with ``--splitter recursive`` goes on with that
+    splitter, and only a flag, variable or line of ``citespan.toml`` that differs is refused.
+    """
+    if not stored:
+        return loaded.settings
+    defaults = {origin.name for origin in loaded.origins if origin.source == "default"}
+    known = {f.name for f in fields(Settings)}
+    kept = {
+        name: stored[name]
+        for name in INDEX_NAMES
+        if name in stored and name in known and (not loaded.origins or name in defaults)
+    }
+    return replace(loaded.settings, **kept)
+
+
+def open_embedder(name: str) -> tuple[Embedder | None, tuple[str, ...]]:
+    """Return the embedder of a name, or None and a note where its model is not on this machine.
+
+    ``none`` is no embedder at all, and nothing is said about it. A model that is named but broken
+    raises ModelError; one that was never fetched does not: everything works by words then.
+    """
+    if name == "none":
+        return None, ()
+    from citespan.embed import open_embedder as open_by_name
+
+    try:
+        return open_by_name(name), ()
+    except ModelError as error:
+        if name != Settings().embedder:
+            raise
+        return None, (f"no embedding model: searching by words alone ({error})",)
+
+
+def open_splitter(settings: Settings, embedder: Embedder | None) -> Splitter:
+    """Return the named splitter with the sizes that were set.
+
+    Raises
+    ------
+    InputError
+        If the splitter has no such setting, or the numbers do not go together.
+    """
+    make = resolve_name("splitter", settings.splitter)
+    taken = inspect.signature(make).parameters
+    given: dict[str, Any] = {}
+    for name in ("size", "overlap", "unit"):
+        value = getattr(settings, name)
+        if value in (None, ""):
+            continue
+        if name not in taken:
+            raise InputError(
+                f"the splitter {settings.splitter!r} has no setting {name!r}",
+                fix=f"leave out --{name}",
+            )
+        given[name] = value
+    if "embedder" in taken:
+        given["embedder"] = embedder
+    count = token_counter(embedder)
+    if "count_tokens" in taken and count is not None:
+        given["count_tokens"] = count
+    splitter: Splitter = make(**given)
+    return splitter
+
+
+def token_counter(embedder: Embedder | None) -> Callable[[Sequence[str]], list[int]] | None:
+    """Return the embedder's own count of tokens, if there is an embedder."""
+    return None if embedder is None else embedder.count_tokens
+
+
+def open_parts(settings: Settings) -> Parts:
+    """Return splitter and embedder, and the settings that the index keeps of them."""
+    embedder, notes = open_embedder(settings.embedder)
+    splitter = open_splitter(settings, embedder)
+    stored = {
+        "splitter": settings.splitter,
+        "size": settings.size,
+        "overlap": settings.overlap,
+        "unit": settings.unit,
+        "cuts": splitter.settings(),
+        "embedder": settings.embedder if embedder is not None else "none",
+        "model": embedder.name if embedder is not None else "",
+        "dimension": embedder.dimension if embedder is not None else 0,
+        "analysis": ANALYSIS_VERSION,
+    }
+    return Parts(splitter, embedder, stored, notes)
+
+
+def open_generator(settings: Settings) -> Generator:
+    """Return the generator: extractive without a model's name, else an OpenAI-compatible one."""
+    if not settings.model:
+        extractive: Generator = resolve_name("generator", "extractive")()
+        return extractive
+    chat: Generator = resolve_name("generator", "openai")(
+        model=settings.model, base_url=settings.base_url, timeout=settings.timeout
+    )
+    return chat
