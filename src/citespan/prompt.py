@@ -161,8 +161,8 @@ def shrink_prompt(
 ) -> Prompt | None:
     """Return the prompt with fewer sources, at most ``tokens`` long; None if none would be left.
 
-    Without ``tokens`` the half of the passages that ranks lower goes, then half of the last one. For a server whose context
-    turns out smaller than was thought.
+    Without ``tokens`` the half of the passages that ranks lower goes, then half of the last one.
+    For a server whose context turns out smaller than was thought.
     """
     kept = prompt.passages
     if tokens is None:
