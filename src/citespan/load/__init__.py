@@ -1,5 +1,6 @@
 """Stage 1, load: files, folders and web addresses to documents, and a report of what was not."""
 
+from citespan.load.corpus import load_corpus
 from citespan.load.documents import (
     iter_documents,
     load_documents,
@@ -19,6 +20,7 @@ __all__ = [
     "is_url",
     "iter_documents",
     "list_files",
+    "load_corpus",
     "load_documents",
     "load_one",
     "read_bytes",

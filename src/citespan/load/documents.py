@@ -20,7 +20,9 @@ _ISOLATE_ABOVE = 2 << 20
 
 
 def iter_documents(
-    sources: Iterable[str | Path], options: LoadOptions | None = None, report: LoadReport | None = None
+    sources: Iterable[str | Path],
+    options: LoadOptions | None = None,
+    report: LoadReport | None = None,
 ) -> Iterator[Document]:
     """Yield the documents of files, folders and web addresses one by one, in order.
 
@@ -89,9 +91,7 @@ def load_documents(
     return iter_documents(sources, options, report)
 
 
-def load_one(
-    source: str | Path, options: LoadOptions, report: LoadReport
-) -> Document | None:
+def load_one(source: str | Path, options: LoadOptions, report: LoadReport) -> Document | None:
     """Return the document of one file or address, or None with the reason in the report."""
     shown = _printable(str(source))
     try:

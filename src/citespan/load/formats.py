@@ -71,9 +71,9 @@ _ENDINGS = {
 BY_ENDING = {
     ending: FORMATS[name] for name, endings in _ENDINGS.items() for ending in endings.split()
 }
-_BY_NAME = {
-    name: FORMATS["code"] for name in ("makefile", "dockerfile", "rakefile", "gemfile", "justfile")
-} | {name: FORMATS["text"] for name in ("readme", "license", "changelog", "authors", "notice")}
+_BY_NAME = dict.fromkeys(
+    ("makefile", "dockerfile", "rakefile", "gemfile", "justfile"), FORMATS["code"]
+) | dict.fromkeys(("readme", "license", "changelog", "authors", "notice"), FORMATS["text"])
 
 # What is known and still not read: the reason is what a person gets to see.
 _UNREADABLE = {
@@ -89,8 +89,8 @@ _UNREADABLE = {
     "azw3": "AZW3 books are not supported; convert them to EPUB",
     "djvu": "DjVu is not supported; convert it to PDF with a text layer",
 }
-_ARCHIVES = frozenset("zip gz tgz bz2 xz zst 7z rar tar jar lz4".split())
-_IMAGES = frozenset("png jpg jpeg gif bmp tif tiff webp heic ico".split())
+_ARCHIVES = frozenset(["zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "lz4"])
+_IMAGES = frozenset(["png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "heic", "ico"])
 
 _MAGIC = (
     (b"%PDF-", "pdf"),

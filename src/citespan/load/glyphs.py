@@ -118,7 +118,9 @@ def _close(
     text = "".join(chars)
     if any("\ud800" <= char <= "\udfff" for char in text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    angle = round(math.degrees(max(0.0, raw.FPDFText_GetCharAngle(handle, first))) / 90) * 90 % 360
+    # PDFium counts clockwise.
+    clockwise = math.degrees(max(0.0, raw.FPDFText_GetCharAngle(handle, first)))
+    angle = -round(clockwise / 90) * 90 % 360
     box = (
         min(b[0] for b in boxes),
         min(b[1] for b in boxes),

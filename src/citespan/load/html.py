@@ -21,9 +21,49 @@ from citespan.load.visible import (
 )
 
 _BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr html legend li main nav ol p section summary table tbody "
-    "td tfoot th thead tr ul caption title br pre".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "caption",
+        "title",
+        "br",
+        "pre",
+    ]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _TIGHT = frozenset(("li", "dd", "dt", "tr", "br"))

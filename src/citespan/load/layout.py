@@ -56,14 +56,19 @@ class Line:
     y1: float = field(init=False)
     height: float = field(init=False)
     text: str = field(init=False)
+    cells: int = field(init=False)
+    """Pieces with wide gaps between them; more than one suggests a table's row."""
 
     def __post_init__(self) -> None:
         self.x0 = min(w.x0 for w in self.words)
         self.x1 = max(w.x1 for w in self.words)
         self.y0 = min(w.y0 for w in self.words)
         self.y1 = max(w.y1 for w in self.words)
-        self.height = median(w.height for w in self.words)
+        # The longest word's: raised marks say nothing of the line's size.
+        self.height = max(self.words, key=lambda w: len(w.text)).height
         self.text = _join_words(self.words)
+        gaps = [b.x0 - a.x1 for a, b in zip(self.words, self.words[1:], strict=False)]
+        self.cells = 1 + sum(gap > 1.3 * self.height for gap in gaps)
 
 
 Region = list[Line]
@@ -118,18 +123,20 @@ def _cut(rows: list[list[Word]], em: float, depth: int, regions: list[Region]) -
 
 def _find_gutter(rows: list[list[Word]], em: float) -> tuple[float, int, int] | None:
     """Return (x, first row, row after the last) of the gutter with the most text beside it."""
+    gaps = [b.x0 - a.x1 for row in rows for a, b in zip(row, row[1:], strict=False)]
+    least = max(0.6 * em, 1.6 * median(gaps) if gaps else 0.0)
     best: tuple[float, int, int] | None = None
     best_size = 0
     for x in _candidates(rows, em):
         first = 0
         while first < len(rows):
-            if _crosses(rows[first], x, em):
+            if _crosses(rows[first], x, least):
                 first += 1
                 continue
             last = first
-            while last < len(rows) and not _crosses(rows[last], x, em):
+            while last < len(rows) and not _crosses(rows[last], x, least):
                 last += 1
-            size = _measure_band(rows[first:last], x)
+            size = _measure_band(rows[first:last], x, em)
             if size > best_size:
                 best, best_size = (x, first, last), size
             first = last
@@ -144,36 +151,52 @@ def _candidates(rows: list[list[Word]], em: float) -> list[float]:
             if i == 0 or word.x0 - row[i - 1].x1 > 0.6 * em:
                 counts.setdefault(round(word.x0 / 3), []).append(word.x0)
     leftmost = min((row[0].x0 for row in rows), default=0.0)
-    strong = [min(xs) - 0.25 * em for xs in counts.values() if len(xs) >= _MIN_ROWS]
+    # Marks may hang out a little to the left of their column, so a place further off is tried too.
+    strong = [
+        min(xs) - d * em for xs in counts.values() if len(xs) >= _MIN_ROWS for d in (0.25, 0.6)
+    ]
     return sorted(x for x in strong if x > leftmost + em)
 
 
-def _crosses(row: list[Word], x: float, em: float) -> bool:
+def _crosses(row: list[Word], x: float, least: float) -> bool:
     """Whether a row runs across x: a word stands on it, or the gap there is a mere space."""
     before = max((w.x1 for w in row if w.x0 < x), default=None)
     after = min((w.x0 for w in row if w.x0 >= x), default=None)
     if before is None or before > x:
         return before is not None
-    return after is not None and after - before < 0.6 * em
+    return after is not None and after - before < least
 
 
-def _measure_band(band: list[list[Word]], x: float) -> int:
-    """Return the characters beside a gutter, or 0 if a side is no prose (a table's columns)."""
-    size = 0
+def _measure_band(band: list[list[Word]], x: float, em: float) -> int:
+    """Return the characters beside a gutter, or 0 if a side is no prose (a table's columns).
+
+    Each side is judged by the pieces next to the gutter: cells are short and end anywhere, lines
+    of prose are long and end alike.
+    """
     for on_left in (True, False):
-        sides = [[w for w in row if (w.x1 <= x) == on_left] for row in band]
-        sides = [side for side in sides if side]
-        if len(sides) < _MIN_ROWS:
+        pieces = [piece for row in band if (piece := _piece_beside(row, x, em, on_left))]
+        if len(pieces) < _MIN_ROWS:
             return 0
-        chars = [sum(_width(w.text) for w in side) for side in sides]
-        left = min(side[0].x0 for side in sides)
-        width = max(side[-1].x1 for side in sides) - left
-        fills = [(side[-1].x1 - side[0].x0) / width if width else 0.0 for side in sides]
-        # Cells leave gaps inside a row; lines of prose do not.
-        if median(chars) < _MIN_CHARS or median(fills) < _MIN_FILL:
+        chars = [sum(_width(word.text) for word in piece) for piece in pieces]
+        widths = [piece[-1].x1 - piece[0].x0 for piece in pieces]
+        widest = max(p[-1].x1 for p in pieces) - min(p[0].x0 for p in pieces)
+        if median(chars) < _MIN_CHARS or median(widths) < _MIN_FILL * widest:
             return 0
-        size += sum(chars)
-    return size
+    return sum(_width(word.text) for row in band for word in row)
+
+
+def _piece_beside(row: list[Word], x: float, em: float, on_left: bool) -> list[Word]:
+    """Return the words of a row that adjoin x on one side without a wide gap, left to right."""
+    side = [w for w in row if (w.x1 <= x) == on_left]
+    if on_left:
+        side.reverse()
+    piece = side[:1]
+    for word in side[1:]:
+        gap = piece[-1].x0 - word.x1 if on_left else word.x0 - piece[-1].x1
+        if gap > em:
+            break
+        piece.append(word)
+    return piece[::-1] if on_left else piece
 
 
 def _width(text: str) -> int:
@@ -183,7 +206,9 @@ def _width(text: str) -> int:
 def _reading_order(row: list[Word]) -> list[Word]:
     """Right-to-left lines keep the order in which they were drawn, which is the logical one."""
     letters = [char for word in row for char in word.text if char.isalpha()]
-    backward = sum(1 for char in letters if "\u0590" <= char <= "\u08ff" or "\ufb1d" <= char <= "\ufefc")
+    backward = sum(
+        1 for char in letters if "\u0590" <= char <= "\u08ff" or "\ufb1d" <= char <= "\ufefc"
+    )
     if backward * 2 > len(letters):
         return sorted(row, key=lambda w: w.order)
     return row

@@ -40,8 +40,9 @@ class Paragraph:
 
 def group_paragraphs(region: Region, page: int, pitch: float) -> list[Paragraph]:
     """Return a region's paragraphs; ``pitch`` is the page's usual step from line to line."""
-    left = min(line.x0 for line in region)
-    right = max(line.x1 for line in region)
+    # Marks may hang out of the column, so the outermost tenth does not set its edges.
+    left = sorted(line.x0 for line in region)[len(region) // 10]
+    right = sorted(line.x1 for line in region)[-1 - len(region) // 20]
     steps = [b.y1 - a.y1 for a, b in zip(region, region[1:], strict=False)]
     if len(steps) >= 4:
         pitch = min(pitch, median(steps)) if pitch else median(steps)
@@ -56,7 +57,10 @@ def group_paragraphs(region: Region, page: int, pitch: float) -> list[Paragraph]
     first, last = region[0], region[-1]
     paragraphs[0].starts_plain = first.x0 <= left + 0.5 * first.height or len(region) == 1
     paragraphs[-1].ends_open = (
-        last.x1 >= right - 0.2 * width and width > 8 * last.height and not _ends_sentence(last.text)
+        last.x1 >= right - 0.2 * width
+        and width > 8 * last.height
+        and last.cells < 3
+        and not _ends_sentence(last.text)
     )
     return paragraphs
 
@@ -149,14 +153,20 @@ def _break_between(before: Line, line: Line, left: float, right: float, pitch: f
         return "wide"
     if pitch and line.y1 - before.y1 > max(1.35 * pitch, 1.25 * em):
         return "wide"
+    if before.text[-1] in _HYPHENS and line.text[0].islower():
+        return ""
     if line.x0 > left + 0.8 * em and before.x0 <= left + 0.4 * em:
         # An indented first line; a hanging indent has a mark at its first line instead.
         return "" if _BULLET.match(before.text) else "wide"
+    if min(before.cells, line.cells) > 1 and before.text[-1] not in _HYPHENS:
+        return "tight"  # a table's rows
     width = right - left
     if _BULLET.match(line.text) and (before.x1 < right - 0.15 * width or line.x0 <= left + em):
         return "tight" if not _is_number_start(line.text) or _ends_sentence(before.text) else ""
     if before.x1 < left + 0.6 * width:
         return "tight"
+    if min(before.x0, line.x0) > left + 0.4 * em and abs(before.x0 - line.x0) > 0.8 * em:
+        return "tight"  # centred lines
     if before.x1 < right - 0.12 * width and _ends_sentence(before.text):
         return "tight"
     return ""
@@ -179,11 +189,15 @@ def _join(text: str, line: str, known: Collection[str]) -> str:
         if text[-1] != "\u00ad" and word in known:
             return text + line
         return text[:-1] + line
-    if (_is_wide(text[-1]) and _is_wide(line[0])) or text[-1] in _OPENING or line[0] in _CLOSING:
+    if _is_wide(text[-1]) and _is_wide(line[0]):
+        return text + line
+    if any(map(_is_wide, text[-10:])) and (text[-1] in _OPENING or line[0] in _CLOSING):
         return text + line
     return f"{text} {line}"
 
 
 def _is_wide(char: str) -> bool:
     """Whether a character is Chinese or Japanese: scripts that put no space at a line's end."""
-    return "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff" or "\uff00" <= char <= "\uffef"
+    return (
+        "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff" or "\uff00" <= char <= "\uffef"
+    )

@@ -24,6 +24,7 @@ from citespan.load.paragraphs import (
     join_lines,
 )
 
+_DAMAGED = "the page is damaged"
 _PASSWORD_ERROR = 4
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\U000f0000-\U0010ffff]")
 _NO_TITLE = re.compile(r"^(?:untitled|microsoft word|document\d*|slide \d+|title)\b", re.IGNORECASE)
@@ -64,6 +65,8 @@ def read_pdf(data: bytes, name: str, options: LoadOptions, progress: Callable[[]
         info = collapse_blanks(document.get_metadata_value("Title") or "")
     finally:
         document.close()
+    if not pages and skips and all(reason == _DAMAGED for _, reason in skips):
+        raise LoadError(f"{name} is damaged: none of its pages can be read")
     running = _drop_running(pages)
     extract = _lay_down(_find_paragraphs(pages))
     first = extract.sections[0].title if extract.sections else ""
@@ -97,7 +100,7 @@ def _read_page(document: Any, index: int, pages: list[_Page]) -> str:
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return "the page is damaged"
+        return _DAMAGED
     try:
         groups, edges = page_words(page)
         text = "".join(word.text for group in groups for word in group)
@@ -107,10 +110,11 @@ def _read_page(document: Any, index: int, pages: list[_Page]) -> str:
                 return "no text layer: the page is a picture and needs OCR"
             return "the page is empty"
         odd = len(_UNREADABLE.findall(text))
-        if odd * 4 > len(text):
+        named = sum(char.isalnum() for char in text)
+        if odd * 4 > len(text) or named * 3 < len(text):
             return "unreadable text layer: its fonts do not say which letters they draw; needs OCR"
     except pypdfium2.PdfiumError:
-        return "the page is damaged"
+        return _DAMAGED
     finally:
         page.close()
     pages.append(_Page(index + 1, groups, edges))

@@ -71,8 +71,12 @@ def read_notebook(
     value = _parse(text, name)
     cells = value.get("cells") if isinstance(value, dict) else None
     if cells is None and isinstance(value, dict) and isinstance(value.get("worksheets"), list):
-        cells = [c for sheet in value["worksheets"] if isinstance(sheet, dict)
-                 for c in sheet.get("cells") or []]
+        cells = [
+            c
+            for sheet in value["worksheets"]
+            if isinstance(sheet, dict)
+            for c in sheet.get("cells") or []
+        ]
     if not isinstance(cells, list):
         raise LoadError(f"{name} is not a notebook: it has no cells")
     builder = TextBuilder()

@@ -12,19 +12,76 @@ from dataclasses import dataclass
 from typing import Any
 
 SILENT = frozenset(
-    "script style noscript template svg math iframe object embed canvas audio video head select "
-    "option datalist button input textarea dialog noframes frameset map area".split()
+    [
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "embed",
+        "canvas",
+        "audio",
+        "video",
+        "head",
+        "select",
+        "option",
+        "datalist",
+        "button",
+        "input",
+        "textarea",
+        "dialog",
+        "noframes",
+        "frameset",
+        "map",
+        "area",
+    ]
 )
 _FURNITURE_TAGS = frozenset(("nav", "aside", "footer", "menu"))
 _FURNITURE_ROLES = frozenset(
     ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "dialog")
 )
 _FURNITURE_NAMES = frozenset(
-    "nav navbar navigation navbox sidebar side-bar menu topnav breadcrumb breadcrumbs pagination "
-    "pager footer site-footer page-footer site-header cookie-banner cookie-notice cookie-consent "
-    "cookies newsletter advert advertisement ads social-share share-buttons skip-link "
-    "mw-editsection mw-jump-link noprint vector-menu printfooter catlinks toc "
-    "related-posts comments-form".split()
+    [
+        "nav",
+        "navbar",
+        "navigation",
+        "navbox",
+        "sidebar",
+        "side-bar",
+        "menu",
+        "topnav",
+        "breadcrumb",
+        "breadcrumbs",
+        "pagination",
+        "pager",
+        "footer",
+        "site-footer",
+        "page-footer",
+        "site-header",
+        "cookie-banner",
+        "cookie-notice",
+        "cookie-consent",
+        "cookies",
+        "newsletter",
+        "advert",
+        "advertisement",
+        "ads",
+        "social-share",
+        "share-buttons",
+        "skip-link",
+        "mw-editsection",
+        "mw-jump-link",
+        "noprint",
+        "vector-menu",
+        "printfooter",
+        "catlinks",
+        "toc",
+        "related-posts",
+        "comments-form",
+    ]
 )
 _WHOLE = frozenset(("html", "body", "main", "article"))
 _HIDING = re.compile(
