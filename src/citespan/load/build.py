@@ -71,6 +71,7 @@ class TextBuilder:
     >>> builder = TextBuilder()
     >>> builder.heading("Terms", 1)
     >>> builder.block("Pay in 30 days.")
+    7
     >>> builder.build().text
     'Terms\n\nPay in 30 days.'
     """

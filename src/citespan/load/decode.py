@@ -149,7 +149,7 @@ def _looks_utf16(data: bytes) -> bool:
 
 def _is_binary(text: str) -> bool:
     """Whether too many control characters stand in it (more than one in fifty; NULs: one in 5)."""
-    sample = text[:_SAMPLE]
+    sample = text[:_SAMPLE].rstrip("\x00")  # padding at the end of a file is harmless
     nuls = sample.count("\x00")
     controls = sum(1 for char in sample if ord(char) in _BINARY) - nuls
     return controls * 50 > len(sample) or nuls * 5 > len(sample)

@@ -29,12 +29,12 @@ def read_docx(
     LoadError
         If the file is protected by a password, damaged or hostile.
     """
-    from docx import Document as open_docx
+    import docx
     from docx.opc.exceptions import PackageNotFoundError
 
     check_office(data, name, "word/document.xml", options.max_unpacked)
     try:
-        document: Any = open_docx(io.BytesIO(data))
+        document: Any = docx.Document(io.BytesIO(data))
     except (PackageNotFoundError, KeyError, ValueError) as error:
         raise LoadError(f"{name} is damaged: not a readable Word file ({error})") from None
     levels = _heading_levels(document)

@@ -6,13 +6,15 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citespan.errors import InputError, LoadError
 from citespan.load.formats import is_known
 
 if TYPE_CHECKING:
     from pathspec import PathSpec
+
+    Globs = PathSpec[Any]
 
 IGNORE_FILES = (".gitignore", ".citespanignore")
 # Folders of tools that hold other people's files by the thousand.
@@ -38,8 +40,12 @@ def list_files(
 
     Examples
     --------
-    >>> list_files(["handbook", "notes.md"], exclude=["drafts/"])  # doctest: +SKIP
-    [PosixPath('handbook/a.pdf'), PosixPath('notes.md')]
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("a.md", "b.exe", ".c.md"):
+    ...         _ = Path(folder, name).write_text("x")
+    ...     [path.name for path in list_files(folder)]
+    ['a.md']
     """
     if isinstance(paths, str | Path):
         paths = [paths]
@@ -78,7 +84,7 @@ def file_fingerprint(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _compile(patterns: Sequence[str]) -> PathSpec | None:
+def _compile(patterns: Sequence[str]) -> Globs | None:
     from pathspec import PathSpec
 
     if not patterns:
@@ -89,10 +95,10 @@ def _compile(patterns: Sequence[str]) -> PathSpec | None:
         raise InputError(f"not a usable glob: {error}", fix="write it as in .gitignore") from None
 
 
-def _walk(top: Path, wanted: PathSpec | None, unwanted: PathSpec | None) -> Iterator[Path]:
+def _walk(top: Path, wanted: Globs | None, unwanted: Globs | None) -> Iterator[Path]:
     """Walk without recursion; a folder is entered once, so links that form a loop end."""
     entered: set[str] = set()
-    pending: list[tuple[Path, list[tuple[str, PathSpec]]]] = [(top, [])]
+    pending: list[tuple[Path, list[tuple[str, Globs]]]] = [(top, [])]
     while pending:
         folder, rules = pending.pop()
         real = os.path.realpath(folder)
@@ -107,7 +113,7 @@ def _walk(top: Path, wanted: PathSpec | None, unwanted: PathSpec | None) -> Iter
         own = _read_ignores(folder)
         if own is not None:
             rules = [*rules, ("" if base == "." else base + "/", own)]
-        folders: list[tuple[Path, list[tuple[str, PathSpec]]]] = []
+        folders: list[tuple[Path, list[tuple[str, Globs]]]] = []
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _NEVER:
                 continue
@@ -128,7 +134,7 @@ def _walk(top: Path, wanted: PathSpec | None, unwanted: PathSpec | None) -> Iter
         pending.extend(reversed(folders))
 
 
-def _read_ignores(folder: Path) -> PathSpec | None:
+def _read_ignores(folder: Path) -> Globs | None:
     lines: list[str] = []
     for name in IGNORE_FILES:
         try:
@@ -141,10 +147,10 @@ def _read_ignores(folder: Path) -> PathSpec | None:
         return None
 
 
-def _is_ignored(path: str, rules: list[tuple[str, PathSpec]]) -> bool:
+def _is_ignored(path: str, rules: list[tuple[str, Globs]]) -> bool:
     """Whether the innermost ignore file that says anything of the path says to leave it out."""
     for base, spec in reversed(rules):
         verdict = spec.check_file(path[len(base) :]).include
         if verdict is not None:
-            return verdict
+            return bool(verdict)
     return False

@@ -110,10 +110,10 @@ def read_html(
 
 
 def extract_html(source: str, name: str = "", builder: TextBuilder | None = None) -> Extract:
-    """Return the main text of an HTML document given as a string.
+    r"""Return the main text of an HTML document given as a string.
 
     >>> extract_html("<nav>Home</nav><h1>A</h1><p>b <i>c</i></p>").text
-    'A\\n\\nb c'
+    'A\n\nb c'
     """
     from selectolax.lexbor import LexborHTMLParser
 

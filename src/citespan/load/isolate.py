@@ -8,6 +8,7 @@ it crashes, hangs or asks for too much memory. A normal file costs one message o
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
@@ -113,10 +114,8 @@ class Reader:
         process.kill()
         process.wait()
         if process.stdin is not None:
-            try:
+            with contextlib.suppress(OSError):
                 process.stdin.close()
-            except OSError:
-                pass
 
 
 READER = Reader()

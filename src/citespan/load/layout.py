@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 _MIN_ROWS = 3
@@ -123,8 +124,10 @@ def _cut(rows: list[list[Word]], em: float, depth: int, regions: list[Region]) -
 
 def _find_gutter(rows: list[list[Word]], em: float) -> tuple[float, int, int] | None:
     """Return (x, first row, row after the last) of the gutter with the most text beside it."""
-    gaps = [b.x0 - a.x1 for row in rows for a, b in zip(row, row[1:], strict=False)]
-    least = max(0.6 * em, 1.6 * median(gaps) if gaps else 0.0)
+    # In a typewriter face the spaces between words are wide and stand in line: stay above them.
+    pairs = [pair for row in rows for pair in pairwise(row)]
+    spaces = [gap for a, b in pairs if 0 < (gap := b.x0 - a.x1) < 0.8 * em]
+    least = max(0.6 * em, 1.6 * median(spaces) if spaces else 0.0)
     best: tuple[float, int, int] | None = None
     best_size = 0
     for x in _candidates(rows, em):
@@ -216,7 +219,7 @@ def _reading_order(row: list[Word]) -> list[Word]:
 
 def _join_words(words: Sequence[Word]) -> str:
     pieces = [words[0].text]
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         gap = word.x0 - before.x1
         close = -0.5 * word.height < gap < 0.12 * min(word.height, before.height)
         follows = word.order == before.order + 1 and not word.spaced

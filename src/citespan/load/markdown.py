@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def find_headings(text: str) -> list[Heading]:
     r"""Return the headings of Markdown text in order (CommonMark: ``#`` and underlined ones).
 
     >>> find_headings("# A *b*\n\n```\n# no\n```\n\nC\n---\n")
-    [('A b', 1, 0), ('C', 2, 22)]
+    [('A b', 1, 0), ('C', 2, 23)]
     """
     from markdown_it import MarkdownIt
 
@@ -51,7 +52,7 @@ def find_headings(text: str) -> list[Heading]:
         starts.append(starts[-1] + len(line) + 1)
     headings: list[Heading] = []
     tokens = parser.parse(text)
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.map:
             title = _LINK.sub(r"\1", inline.content)
             title = collapse_blanks(_MARKS.sub(r"\2", title))

@@ -46,9 +46,11 @@ def read_rtf(data: bytes, name: str, options: LoadOptions, progress: Callable[[]
     """
     from striprtf.striprtf import rtf_to_text
 
+    to_text: Callable[..., str] = rtf_to_text
+
     if not data.lstrip()[:5].startswith(b"{\\rt"):
         raise LoadError(f"{name} is not an RTF file")
-    text = normalize_newlines(rtf_to_text(data.decode("latin-1"), errors="strict"))
+    text = normalize_newlines(to_text(data.decode("latin-1"), errors="strict"))
     builder = TextBuilder()
     for line in text.split("\n"):
         if "|" in line and line.count("|") > 1:

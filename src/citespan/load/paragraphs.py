@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from citespan.load.layout import Line, Region
@@ -43,11 +44,11 @@ def group_paragraphs(region: Region, page: int, pitch: float) -> list[Paragraph]
     # Marks may hang out of the column, so the outermost tenth does not set its edges.
     left = sorted(line.x0 for line in region)[len(region) // 10]
     right = sorted(line.x1 for line in region)[-1 - len(region) // 20]
-    steps = [b.y1 - a.y1 for a, b in zip(region, region[1:], strict=False)]
+    steps = [b.y1 - a.y1 for a, b in pairwise(region)]
     if len(steps) >= 4:
         pitch = min(pitch, median(steps)) if pitch else median(steps)
     paragraphs = [Paragraph([region[0]], page)]
-    for before, line in zip(region, region[1:], strict=False):
+    for before, line in pairwise(region):
         gap = _break_between(before, line, left, right, pitch)
         if gap:
             paragraphs.append(Paragraph([line], page, tight=gap == "tight"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -148,9 +149,7 @@ def _find_paragraphs(pages: list[_Page]) -> list[list[Paragraph]]:
     for page in pages:
         for group in page.groups:
             regions = order_regions(group)
-            steps = [
-                b.y1 - a.y1 for region in regions for a, b in zip(region, region[1:], strict=False)
-            ]
+            steps = [b.y1 - a.y1 for region in regions for a, b in pairwise(region)]
             pitch = median(steps) if steps else 0.0
             for region in regions:
                 paragraphs = group_paragraphs(region, page.number, pitch)

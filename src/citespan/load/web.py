@@ -8,6 +8,7 @@ themselves.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import ipaddress
 import socket
@@ -136,10 +137,8 @@ class _Deadline:
     def _expire(self) -> None:
         self.passed = True
         if self._socket is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
 
 def _request(url: str, options: LoadOptions, deadline: _Deadline) -> Fetched | str:
