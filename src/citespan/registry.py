@@ -31,6 +31,13 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
     "embedder": {
         "minilm": "citespan.embed.onnx_embedder:open_minilm",
+        "e5": "citespan.embed.e5:open_e5",
+        "folder": "citespan.embed.folder:open_folder",
+        "openai": "citespan.embed.remote:RemoteEmbedder",
+        "sentence-transformers": (
+            "citespan.embed.sentence_transformers:SentenceTransformersEmbedder"
+        ),
+        "hashing": "citespan.embed.hashing:HashingEmbedder",
     },
     "generator": {},
     "store": {"sqlite": "citespan.stores.sqlite:open_store"},

@@ -26,8 +26,7 @@ HUB_FILE = "https://huggingface.co/{repository}/resolve/main/{name}"
 """The hub's published address form for one file."""
 
 BLOCK = 1 << 20
-CONNECT_SECONDS = 5.0
-READ_SECONDS = 30.0
+SILENCE_SECONDS = 10.0
 PIP_SECONDS = 900.0
 
 Progress = Callable[[str, int, int], None]
@@ -108,19 +107,22 @@ class _UnreachableError(Exception):
 
 def _from_hub(model: KnownModel, part: Path, hub: str, progress: Progress) -> None:
     """Stream each file over https."""
-    import httpx
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request, urlopen
 
-    timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
     try:
-        with httpx.Client(timeout=timeout, follow_redirects=True) as client:
-            for file in model.files:
-                address = hub.format(repository=model.repository, name=file.name)
-                with client.stream("GET", address) as answer:
-                    answer.raise_for_status()
-                    place_file(file, answer.iter_bytes(BLOCK), part / file.name, progress)
-    except httpx.HTTPStatusError as error:
-        raise _UnreachableError(f"status {error.response.status_code}") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        for file in model.files:
+            address = hub.format(repository=model.repository, name=file.name)
+            request = Request(address, headers={"User-Agent": "citespan"})
+            with urlopen(request, timeout=SILENCE_SECONDS) as answer:
+                place_file(file, _blocks(answer), part / file.name, progress)
+    except HTTPError as error:
+        error.close()
+        raise _UnreachableError(f"status {error.code}") from None
+    except URLError as error:
+        raise _UnreachableError(str(error.reason)) from None
+    except (OSError, HTTPException) as error:
         raise _UnreachableError(str(error) or type(error).__name__) from None
 
 

@@ -128,7 +128,7 @@ class _Graph:
                 f"the weights hold no {name}", fix="this is not a BERT encoder; use another model"
             ) from None
 
-    def constant(self, name: str, value: NDArray[Any]) -> str:
+    def constant(self, name: str, value: NDArray[Any] | np.generic) -> str:
         """Add a constant."""
         from onnx import numpy_helper
 

@@ -7,6 +7,7 @@ A model is a folder. It is looked for at the path that was given, then in citesp
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,19 @@ def is_complete(model: KnownModel, folder: Path) -> bool:
     """
     paths = ((folder / file.name, file.size) for file in model.files)
     return all(path.is_file() and path.stat().st_size == size for path, size in paths)
+
+
+def is_official(model: KnownModel, folder: Path) -> bool:
+    """Tell whether each of the model's files is there and has the official SHA-256."""
+    return is_complete(model, folder) and all(
+        hash_file(folder / file.name) == file.sha256 for file in model.files
+    )
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def find_model(name_or_path: str | Path = MINILM.name) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citespan.embed.graph import GRAPH_VERSION, BertShape, Precision, build_graph, read_weights
-from citespan.embed.models import MINILM, KnownModel, find_model
+from citespan.embed.models import MINILM, find_model, is_official
 from citespan.embed.tokenizer import cut_ids, encode_texts, find_offsets, load_tokenizer
 from citespan.errors import ModelError
 from citespan.protocols import Vectors
@@ -139,15 +139,15 @@ def plan_batches(lengths: Sequence[tuple[int, int]], limit: int) -> Iterator[lis
 
 
 def open_minilm(
-    path: str | Path = MINILM.name, *, precision: Precision = "fp32", threads: int = 0
+    path: str | Path = "", *, precision: Precision = "fp32", threads: int = 0
 ) -> OnnxEmbedder:
     """Return the default embedder, all-MiniLM-L6-v2: English, 384 dimensions, 256 tokens.
 
     Parameters
     ----------
     path
-        A folder with ``model.safetensors`` and ``tokenizer.json``, or the name of the model in the
-        cache.
+        A folder with the official ``model.safetensors`` and ``tokenizer.json``; where empty, the
+        model that ``citespan model fetch`` placed in the cache.
     precision
         ``fp32`` or ``int8``; part of the embedder's name, as the vectors differ.
     threads
@@ -158,10 +158,15 @@ def open_minilm(
     ModelError
         If the model is not here; the message says how to fetch it.
     """
-    folder = find_model(path)
-    session = open_session(_ready_graph(folder, MINILM, precision), threads)
+    folder = find_model(path or MINILM.name)
+    if path and not is_official(MINILM, folder):
+        raise ModelError(
+            f"{folder} holds other weights than {MINILM.name}",
+            fix="name the folder itself as the embedder",
+        )
+    graph = ready_graph(folder, BertShape(MINILM.layers, MINILM.heads), precision)
     return OnnxEmbedder(
-        session,
+        open_session(graph, threads),
         load_tokenizer(folder / "tokenizer.json"),
         name=f"{MINILM.name}/{precision}/{GRAPH_VERSION}",
         max_tokens=MINILM.max_tokens,
@@ -196,7 +201,7 @@ def open_session(model: Path | bytes, threads: int = 0) -> InferenceSession:
         ) from None
 
 
-def _ready_graph(folder: Path, model: KnownModel, precision: Precision) -> Path | bytes:
+def ready_graph(folder: Path, shape: BertShape, precision: Precision) -> Path | bytes:
     """Return the built graph beside the weights; build it where it is not there yet.
 
     Where the folder cannot be written, the graph is built in memory each time (about a second).
@@ -209,7 +214,6 @@ def _ready_graph(folder: Path, model: KnownModel, precision: Precision) -> Path 
     path = folder / f"citespan-{precision}-v{GRAPH_VERSION}-{key}.onnx"
     if path.is_file():
         return path
-    shape = BertShape(model.layers, model.heads)
     built: bytes = build_graph(read_weights(weights), shape, precision).SerializeToString()
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".build-", delete=False) as out:
