@@ -19,10 +19,22 @@ from pathlib import Path
 from citespan.text import analyze_query, analyze_terms, detect_language
 
 BENCH = Path(os.environ.get("CITESPAN_BENCH", Path(__file__).parents[2] / "shared" / "bench"))
-FOLDERS = (
-    "xquad_en xquad_ru xquad_zh xquad_de xquad_es xquad_ar phpdoc_en phpdoc_ru phpdoc_zh "
-    "scifact anthropic_docs hotpotqa_100 cmrc2018_trial drcd_dev"
-).split()
+FOLDERS = [
+    "xquad_en",
+    "xquad_ru",
+    "xquad_zh",
+    "xquad_de",
+    "xquad_es",
+    "xquad_ar",
+    "phpdoc_en",
+    "phpdoc_ru",
+    "phpdoc_zh",
+    "scifact",
+    "anthropic_docs",
+    "hotpotqa_100",
+    "cmrc2018_trial",
+    "drcd_dev",
+]
 K1, B = 1.2, 0.75
 
 Analyzer = Callable[[str, str], list[str]]
@@ -48,7 +60,9 @@ def measure_folder(
     for row in read_lines(folder, "qrels.jsonl"):
         if row["score"] > 0:
             gains[row["query_id"]][row["doc_id"]] = row["score"]
-    texts = [f"{d['title']}\n{d['text']}" if titles and d.get("title") else d["text"] for d in corpus]
+    texts = [
+        f"{d['title']}\n{d['text']}" if titles and d.get("title") else d["text"] for d in corpus
+    ]
     languages = [detect_language(text) for text in texts]
 
     began = time.perf_counter()

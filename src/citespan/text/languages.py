@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any
 
 import regex
+
+from citespan.text.function_words import FUNCTION_WORDS
 
 SAMPLE = 20_000
 """Characters looked at; a longer text is sampled evenly."""
@@ -50,56 +53,27 @@ _WEIGHTS = {"han": 3.0, "kana": 2.0, "ko": 2.0}
 # A text in another script that quotes much Latin (code, names) is still in that script's language.
 _FOREIGN_SHARE = 0.25
 
-# The commonest function words; those that several languages share decide by their company.
-_WORDS: dict[str, str] = {
-    "en": "the of and to in is that it for was on are with as at be this have from or by not what "
-    "which how when who does do can i you your we my there where why an if will has did "
-    "about",
-    "de": "der die das und ist nicht ein eine einen einer zu den dem des mit von auf für im wie "
-    "was wer wann wo welche welcher welches sich auch es war sind werden wurde oder ich sie "
-    "wir kann bei",
-    "fr": "le la les de des du et est un une dans que qui pour pas sur au aux avec ce cette il "
-    "elle en par plus quel quelle comment où quand je vous nous son sa ses sont été ou "
-    "c'est l'on",
-    "es": "el la los las de del que y en un una es por con para no se al lo como su más qué cómo "
-    "cuándo cuál quién dónde fue son este esta pero sus le cuántos cuántas hay está o yo",
-    "it": "il lo la gli le di del della dei delle che e è un una in per con non si al alla come "
-    "da nel nella sono chi cosa quando dove quale quali questo questa anche più ha perché "
-    "mi",
-    "pt": "o a os as de do da dos das que e em um uma no na nos nas é por com para não se ao como "
-    "mais foi são qual quem quando onde seu sua está este esta ou eu você pelo pela",
-    "nl": "de het een en van in is dat op te zijn met voor niet aan er om ook als bij naar wat "
-    "wie wanneer waar welke hoe werd door uit maar wordt deze dit ik je wij kan heeft "
-    "worden over",
-    "sv": "och att det som en på är av för med den till inte ett om har de jag var kan vad hur "
-    "när vem vilken från men eller sig där ska skall efter vid också",
-    "da": "og at det som en på er af for med den til ikke et om har de jeg var kan hvad hvordan "
-    "hvornår hvem hvilken fra men eller sig der skal efter ved også blev",
-    "no": "og at det som en på er av for med den til ikke et om har de jeg var kan hva hvordan "
-    "når hvem hvilken fra men eller seg der skal etter ved også ble",
-    "fi": "ja on ei se että oli mutta kun mitä mikä missä kuka miten milloin ovat olla hän minä "
-    "sinä jos myös tai kuin niin joka jotka tämä ole ovatko onko",
-    "pl": "i w na nie się z do jest to że jak o co po za od dla przez czy kto gdzie kiedy który "
-    "która które są był była było tego jego ale lub jaki jakie",
-    "cs": "a v na se je to že s z do o i jako ve by pro za od který která které jsou byl byla "
-    "bylo co kdo kde kdy jak ale nebo tak při již",
-    "ro": "și în de la a cu este pe un o să nu din care ce mai pentru sunt fost cum când unde "
-    "cine sau dar prin ale al ai au lui",
-    "hu": "a az és hogy nem is egy van volt ez meg csak már mi ki hol mikor hogyan melyik de vagy "
-    "mint meg kell lehet el ha",
-    "tr": "ve bir bu da de için ile ne çok olarak daha gibi kadar ki mi nasıl nerede kim hangi "
-    "var olan oldu sonra en değil ama veya",
-    "id": "yang dan di ini itu dengan untuk tidak dari dalam adalah pada akan juga ke oleh atau "
-    "apa bagaimana kapan siapa mana dapat saya bisa ada sebagai",
-    "vi": "và của là có không được trong cho một các những với này đã người ở như khi gì nào thế "
-    "ai từ để về hay hoặc",
-}
 _VOTES: dict[str, tuple[str, ...]] = {}
-for _language, _list in _WORDS.items():
-    for _word in set(_list.split()):
+for _language, _words in FUNCTION_WORDS.items():
+    for _word in _words:
         _VOTES[_word] = (*_VOTES.get(_word, ()), _language)
 
-_LATIN = (*_WORDS, "ca", "et", "lt", "lv", "hr", "sk", "sl", "eu", "ga", "sw", "la", "eo", "sq")
+_LATIN = (
+    *(FUNCTION_WORDS.keys() - {"ru", "ar"}),
+    "ca",
+    "et",
+    "lt",
+    "lv",
+    "hr",
+    "sk",
+    "sl",
+    "eu",
+    "ga",
+    "sw",
+    "la",
+    "eo",
+    "sq",
+)
 _CYRILLIC_LETTERS = (
     ("ў", "be"), ("їєґ", "uk"), ("ђћ", "sr"), ("ѓќѕ", "mk"), ("әғқңұһ", "kk"),
 )  # fmt: skip
@@ -150,25 +124,35 @@ def _take_sample(text: str) -> str:
     return " ".join(text[i * step : i * step + size] for i in range(10))
 
 
-def _detect_latin(sample: str, default: str) -> str:
-    words = [word.casefold() for word in _WORD.findall(sample)]
+def count_votes(words: Sequence[str]) -> list[tuple[str, float]]:
+    """Return the languages whose function words are among the casefolded words, most votes first.
+
+    A word that one language alone has counts 1, one that five share counts a fifth for each.
+
+    >>> count_votes(["wo", "ist", "das", "in"])[0]
+    ('de', 2.5)
+    """
     votes: dict[str, float] = defaultdict(float)
     for word in words:
         holders = _VOTES.get(word.replace("’", "'"), ())
         for language in holders:
-            # A word that one language alone has tells more than one that five share.
             votes[language] += 1.0 / len(holders)
-    ranked = sorted(votes.items(), key=lambda item: -item[1])[:2]
-    second = ranked[1][1] if len(ranked) > 1 else 0
-    if ranked and ranked[0][1] >= max(1.0, 0.06 * len(words)) and ranked[0][1] >= 1.5 * second:
-        return ranked[0][0]
+    return sorted(votes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _detect_latin(sample: str, default: str) -> str:
+    words = [word.casefold() for word in _WORD.findall(sample)]
+    ranked = [*count_votes(words), ("", 0.0), ("", 0.0)]
+    (first, most), (_, second) = ranked[:2]
+    if most >= max(1.0, 0.06 * len(words)) and most >= 1.5 * second:
+        return first
     language, probability = _classify(sample, _LATIN)
     # Below some twenty letters the classifier guesses: Breton for "Hello", Afrikaans for "OK".
     letters = sum(map(len, words))
     if probability >= 0.9 and letters >= 20:
         return language
-    if ranked and ranked[0][1] >= 0.5 and ranked[0][1] > second:
-        return ranked[0][0]
+    if most >= 0.5 and most > second:
+        return first
     return language if probability >= 0.8 and letters >= 12 else default
 
 
@@ -205,7 +189,7 @@ def _load_classifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=False)
 
 
-def _classify(sample: str, languages: tuple[str, ...]) -> tuple[str, float]:
+def _classify(sample: str, languages: Container[str]) -> tuple[str, float]:
     """Return the likeliest of ``languages`` and its probability among them."""
     scores = {code: float(s) for code, s in _load_classifier().rank(sample) if code in languages}
     best = max(scores, key=lambda code: scores[code])

@@ -21,8 +21,10 @@ from citespan.types import Span
 WINDOW = 10_000
 """The longest sentence, in characters: what goes on longer is cut at white space, or anywhere."""
 
-_CLOSERS = regex.compile(r"[\p{Pe}\p{Pf}\"']+")
-_SPACED_CLOSERS = regex.compile(r"[\p{Pe}”»]+(?=\s|$)")
+_CLOSERS = regex.compile(r"[\p{Pe}\p{Pf}\"']{1,4}")
+_SPACED_CLOSERS = regex.compile(r"[\p{Pe}”»]{1,4}(?=\s|$)")
+_BRACKETED = regex.compile(r"(?<=[\p{Ll}\d][.!?]\))\s+(?=\p{Lu})")
+_MARKER = regex.compile(r"\s*\(?(?:\d{1,3}|\p{L})[.)]\s*")
 _HALF_ABBREVIATION = regex.compile(r"\p{L}[.…]$")
 
 
@@ -76,7 +78,7 @@ def _find_cuts(text: str, block: Span, language: str, cutter: Cutter) -> Iterato
     while block.end - position > WINDOW:
         window = text[position : position + WINDOW]
         # The window's last sentence may go on behind it: it is read again with the next window.
-        inner = [cut for cut in cutter(window, language) if 0 < cut < len(window)]
+        inner = _ask_cutter(window, language, cutter)
         if inner:
             cuts = inner
         else:
@@ -85,8 +87,14 @@ def _find_cuts(text: str, block: Span, language: str, cutter: Cutter) -> Iterato
         yield from (position + cut for cut in cuts)
         position += cuts[-1]
     rest = text[position : block.end]
-    yield from (position + cut for cut in cutter(rest, language) if 0 < cut < len(rest))
+    yield from (position + cut for cut in _ask_cutter(rest, language, cutter))
     yield block.end
+
+
+def _ask_cutter(text: str, language: str, cutter: Cutter) -> list[int]:
+    """Return the engine's cuts, and those behind a bracketed sentence, which engines miss."""
+    cuts = [*cutter(text, language), *(m.end() for m in _BRACKETED.finditer(text))]
+    return sorted({cut for cut in cuts if 0 < cut < len(text)})
 
 
 def _mend_cuts(text: str, block: Span, cuts: Iterator[int]) -> Iterator[int]:
@@ -107,6 +115,9 @@ def _mend_cuts(text: str, block: Span, cuts: Iterator[int]) -> Iterator[int]:
             continue
         before = text[max(block.start, end - 12) : end].rstrip()
         if text[following].islower() and _HALF_ABBREVIATION.search(before):
+            continue
+        # A list's number, or a title of one letter, is no sentence by itself.
+        if _MARKER.fullmatch(text, last, end):
             continue
         last = end
         yield end

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citespan.text.languages import detect_language
+from citespan.text.function_words import FUNCTION_WORDS, NEGATIONS
+from citespan.text.languages import count_votes, detect_language
 from citespan.text.normalize import fold_text
 from citespan.text.tokens import TOKEN, expand_token
 
@@ -22,7 +23,8 @@ def analyze_terms(text: str, language: str = "") -> list[str]:
 
     Words are folded (NFKC, case, ё, diacritics) and stemmed by the Snowball stemmer of the
     token's script and the text's language (Porter 2001); Chinese, Japanese and Korean become
-    character bigrams; identifiers, versions and addresses stand whole and in parts.
+    pairs of characters and single ones; identifiers, versions and addresses stand whole and in
+    parts.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def analyze_terms(text: str, language: str = "") -> list[str]:
     >>> analyze_terms("The leaves cost 1,234.50 in ERR-1042", "en")
     ['the', 'leav', 'cost', '1234.50', 'in', 'err-1042', 'err', '1042']
     >>> analyze_terms("北京大学", "zh")
-    ['北京', '京大', '大学']
+    ['北京', '京大', '大学', '北', '京', '大', '学']
     """
     terms: list[str] = []
     extend = terms.extend
@@ -55,6 +57,7 @@ def analyze_query(text: str, languages: Sequence[str] = ()) -> list[tuple[str, .
 
     A collection in several languages was analysed by each document's own language; a group holds
     the forms that the token takes under all of them, so that each document is met in its own.
+    The question's own function words are left out, unless it holds nothing else.
 
     Parameters
     ----------
@@ -65,17 +68,32 @@ def analyze_query(text: str, languages: Sequence[str] = ()) -> list[tuple[str, .
 
     Examples
     --------
-    >>> analyze_query("gute Häuser", ["de", "en"])
+    >>> analyze_query("Wo sind gute Häuser?", ["de", "en"])
     [('gut', 'gute'), ('haus', 'hauser')]
     """
     wanted = tuple(dict.fromkeys(languages)) or (detect_language(text),)
     groups: list[tuple[str, ...]] = []
-    for token in TOKEN.findall(fold_text(text)):
+    for token in _drop_function_words(TOKEN.findall(fold_text(text))):
         forms = [expand_token(token, language) for language in wanted]
         for place in range(max(map(len, forms))):
-            group = tuple(dict.fromkeys(form[place] for form in forms if place < len(form)))
-            groups.append(group)
+            groups.append(tuple(dict.fromkeys(f[place] for f in forms if place < len(f))))
     return groups
+
+
+def _drop_function_words(tokens: list[str]) -> list[str]:
+    """Leave out what the question's own language would say in any question."""
+    words = [token.casefold() for token in tokens]
+    votes = count_votes(words)
+    if not votes:
+        return tokens
+    idle = FUNCTION_WORDS[votes[0][0]] - NEGATIONS
+    # IT and WHO in capitals are names.
+    kept = [
+        token
+        for token, word in zip(tokens, words, strict=True)
+        if word not in idle or (len(token) > 1 and token.isupper())
+    ]
+    return kept or tokens
 
 
 def _remember(known: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:

@@ -16,19 +16,21 @@ _CHAR = rf"[\w--[{_DENSE}]]"
 TOKEN = regex.compile(
     rf"(?V1)[{_DENSE}]+"
     # Words, and what joins them into one name: foo.bar, well-known, it's, a+b@c.org, 1,234.
-    rf"|{_CHAR}+(?:(?:[.'@\-]|[+&](?=\w)|::|->|(?<=\d),(?=\d)){_CHAR}+)*"
+    rf"|(?=[\p{{L}}\p{{N}}_]){_CHAR}+(?:(?:[.'@\-]|[+&](?=\w)|::|->|(?<=\d),(?=\d)){_CHAR}+)*"
     # C++, C#, F#: the sign is the name.
     r"(?:\+\+|\#(?!\w))?"
 )
 _SPLIT = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _CAMEL = regex.compile(
-    r"\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}]+|\p{Lu}+|\p{Lt}[\p{Ll}\p{M}]*|\p{N}+|\p{M}+"
+    r"\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}]+|\p{Lu}+|\p{Lt}[\p{Ll}\p{M}]*|\p{N}+"
 )
 _POINTED = regex.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
 _COMMAED = regex.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
 _COMMA_LANGUAGES = frozenset(
     "de es fr it pt nl sv da no fi pl cs ro hu tr id vi ru uk be bg sr".split()  # noqa: SIM905
 )
+# Hyphens between plain words make no name: measured, the whole adds nothing to its parts.
+_HYPHENED = regex.compile(r"\p{Lu}?\p{Ll}+(?:-\p{Lu}?\p{Ll}+)+")
 _POSSESSIVE = regex.compile(r"'s?$")
 
 _LATIN = {
@@ -80,8 +82,12 @@ def expand_token(token: str, language: str) -> tuple[str, ...]:
 def _name_compound(token: str, parts: list[str], language: str) -> list[str]:
     whole = fold_letters(token.casefold().strip("_'"))
     stems = [stem_word(part.casefold(), language) for part in parts]
+    if token[-1] in "+#":
+        return [whole, *stems]
     if len(parts) <= 1:
         return stems or ([whole] if whole else [])
+    if _HYPHENED.fullmatch(token):
+        return stems
     return [whole, *stems]
 
 
@@ -133,11 +139,14 @@ def _is_dense(char: str) -> bool:
 
 
 def _make_bigrams(run: str) -> tuple[str, ...]:
-    """Return the run's pairs of characters, or the one character that stands alone."""
-    units = _CLUSTER.findall(run) if run[0] < "\u1100" or "\u1780" <= run[0] <= "\u17ff" else run
-    if len(units) == 1:
-        return (units[0],)
-    return tuple(a + b for a, b in pairwise(units))
+    """Return the run's pairs of characters, then its single ones (measured: better than pairs)."""
+    units = _CLUSTER.findall(run) if _has_clusters(run) else list(run)
+    return (*(a + b for a, b in pairwise(units)), *units)
+
+
+def _has_clusters(run: str) -> bool:
+    """Whether characters may consist of several code points (Thai, Lao, Khmer, Burmese, Jamo)."""
+    return run[0] < "\u1200" or "\u1780" <= run[0] <= "\u17ff"
 
 
 def _read_number(token: str, language: str) -> str:
