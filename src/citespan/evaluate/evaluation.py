@@ -275,6 +275,13 @@ def _list_notes(run: Run, asked: Mapping[str, Question], missing: Sequence[str])
     unknown = [name for name in run.results if name not in asked]
     if unknown:
         notes.append(f"{len(unknown)} questions of the run have no ground truth and are left out")
+    named = {name for question in asked.values() for name in question.document_grades}
+    seen = {p.doc_id for result in run.results.values() for p in result.passages}
+    if named and seen and not named & seen:
+        notes.append(
+            f"no passage comes from a document that the questions name ({min(named)}, …; the run "
+            f"has {min(seen)}, …): if these are two names of one thing, use resolve_documents"
+        )
     if run.failures:
         notes.append(f"{len(run.failures)} questions failed and are unmeasured")
     return tuple(notes)

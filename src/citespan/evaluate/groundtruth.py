@@ -81,9 +81,19 @@ def read_questions(path: Path | str) -> list[Question]:
     InputError
         Lists every line that is not usable.
     """
+    questions, problems = load_questions(path)
+    raise_problems(Path(path).name, problems)
+    return questions
+
+
+def load_questions(path: Path | str) -> tuple[list[Question], list[str]]:
+    """Return the usable questions of a file beside all that is wrong with its lines.
+
+    `read_questions` raises these problems; `checks.check_file` reports them with its own.
+    """
     path = Path(path)
     if path.is_dir():
-        return read_benchmark(path)
+        return read_benchmark(path), []
     problems: list[str] = []
     if path.suffix.lower() == ".csv":
         rows = _read_csv_rows(path, problems)
@@ -104,8 +114,7 @@ def read_questions(path: Path | str) -> list[Question]:
             )
         seen[question.id] = number
         questions.append(question)
-    raise_problems(path.name, problems)
-    return questions
+    return questions, problems
 
 
 def write_questions(questions: Iterable[Question], path: Path | str) -> None:
