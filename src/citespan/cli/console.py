@@ -67,9 +67,9 @@ def print_table(
 
 
 def format_value(value: Any) -> str:
-    """Write a cell: floats to three places, None as a dash.
+    r"""Write a cell: floats to three places, None as a dash.
 
-    >>> format_value(0.12345), format_value(None), format_value("a\\nb")
+    >>> format_value(0.12345), format_value(None), format_value("a\nb")
     ('0.123', '-', 'a b')
     """
     if value is None:

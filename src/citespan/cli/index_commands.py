@@ -47,9 +47,11 @@ def index(paths: tuple[str, ...], rebuild: bool, quiet: bool, as_json: bool, **f
     Unchanged files cost nothing; changed ones are replaced, deleted ones disappear. Stop it at
     any moment: what is committed stays, and the next run goes on.
     """
-    report = run_index(paths, read_settings(**flags), rebuild=rebuild, quiet=quiet or as_json)
+    report = index_paths(paths, read_settings(**flags), rebuild=rebuild, quiet=quiet or as_json)
     if as_json:
         print_json(report)
+    elif not quiet:
+        say(describe_report(report))
     if report.stopped:
         raise click.Abort
     done = len(report.added) + len(report.changed) + report.unchanged
@@ -57,14 +59,14 @@ def index(paths: tuple[str, ...], rebuild: bool, quiet: bool, as_json: bool, **f
         raise LoadError("no file could be read", fix="the reasons are listed above")
 
 
-def run_index(
+def index_paths(
     paths: Sequence[str | Path],
     loaded: LoadedSettings,
     *,
     rebuild: bool = False,
     quiet: bool = False,
 ) -> BuildReport:
-    """Index with progress on a terminal, and say what came of it."""
+    """Index with progress on a terminal, and say what was left out."""
     from citespan.pipeline import build_index
 
     with _Meter(quiet=quiet) as meter:
@@ -73,8 +75,6 @@ def run_index(
         )
     for line in report.notes:
         note(f"note: {line}")
-    if not quiet:
-        say(describe_report(report))
     return report
 
 

@@ -18,7 +18,7 @@ def model() -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_command(as_json: bool) -> None:
     """Say which models citespan knows, and which are on this machine."""
-    from citespan.embed import list_models
+    from citespan.embed.models import list_models
 
     rows = [
         {
@@ -51,7 +51,8 @@ def list_command(as_json: bool) -> None:
 @click.option("--quiet", is_flag=True, help="Say nothing if it is there already.")
 def fetch(name: str, quiet: bool) -> None:
     """Fetch a model's official files, checked by SHA-256, into citespan's cache."""
-    from citespan.embed import fetch_model, get_model, is_complete, models_folder
+    from citespan.embed.fetch import fetch_model
+    from citespan.embed.models import get_model, is_complete, models_folder
 
     known = get_model(name)
     there = is_complete(known, models_folder() / known.name)

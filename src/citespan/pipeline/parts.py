@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from citespan.config import LoadedSettings, Settings
 from citespan.errors import InputError, ModelError
 from citespan.protocols import Embedder, Generator, Splitter
-from citespan.registry import resolve_name
+from citespan.registry import list_names, resolve_name
 
 INDEX_NAMES = ("splitter", "size", "overlap", "unit", "embedder")
 """The settings that decide what is in an index; they are stored with it."""
@@ -50,19 +51,30 @@ def adopt_stored(loaded: LoadedSettings, stored: Mapping[str, Any] | None) -> Se
 def open_embedder(name: str) -> tuple[Embedder | None, tuple[str, ...]]:
     """Return the embedder of a name, or None and a note where its model is not on this machine.
 
-    ``none`` is no embedder at all, and nothing is said about it. A model that is named but broken
-    raises ModelError; one that was never fetched does not: everything works by words then.
+    A name is a registered one (``minilm``, ``e5``), one with a model of its own
+    (``openai:nomic-embed-text``, ``sentence-transformers:intfloat/e5-base``), or a model's folder.
+    ``none`` is no embedder at all, and nothing is said about it. If the default model was never
+    fetched, everything works by words; any other model that cannot be opened raises ModelError.
     """
     if name == "none":
         return None, ()
-    from citespan.embed import open_embedder as open_by_name
+    from citespan.embed.cache import CachedEmbedder
 
+    kind, _, model = name.partition(":")
     try:
-        return open_by_name(name), ()
+        if kind in list_names("embedder"):
+            make = resolve_name("embedder", kind)
+            opened: Embedder = make(model) if model else make()
+        elif os.path.isdir(name):
+            opened = resolve_name("embedder", "folder")(name)
+        else:
+            resolve_name("embedder", name)  # raises, and lists the names
+            raise AssertionError(name)
     except ModelError as error:
         if name != Settings().embedder:
             raise
         return None, (f"no embedding model: searching by words alone ({error})",)
+    return CachedEmbedder(opened), ()
 
 
 def open_splitter(settings: Settings, embedder: Embedder | None) -> Splitter:

@@ -59,10 +59,10 @@ class _Prepared:
 
 
 def chunk_text(chunk: Chunk) -> str:
-    """Return what is embedded and indexed for a chunk: its context, then its text.
+    r"""Return what is embedded and indexed for a chunk: its context, then its text.
 
     >>> chunk_text(Chunk("d", 0, (Span(0, 2),), "Hi", context="Greetings"))
-    'Greetings\\nHi'
+    'Greetings\nHi'
     """
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
