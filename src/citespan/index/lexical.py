@@ -348,7 +348,10 @@ class LexicalIndex:
 
     def _within(self, query: Any, field: str, values: Sequence[int]) -> Any:
         kind, must = self._tantivy.Query, self._tantivy.Occur.Must
-        allowed = kind.term_set_query(self._schema, field, list(values))
+        if len(values) == 1:
+            allowed = kind.term_query(self._schema, field, values[0], index_option="basic")
+        else:
+            allowed = kind.term_set_query(self._schema, field, list(values))
         return kind.boolean_query([(must, query), (must, kind.const_score_query(allowed, 0.0))])
 
 
