@@ -67,9 +67,15 @@ def _decode(data: bytes, name: str, declared: str) -> tuple[str, str]:
             text = _try_decode(data[len(mark) :], encoding)
             if text is not None:
                 return text, encoding
-    text = _try_decode(data, "utf-8")
-    if text is not None and not _looks_utf16(data):
-        return text, "utf-8"
+    if b"\x1b$" in data[:_SAMPLE]:  # escape sequences of seven-bit Japanese and Korean
+        for encoding in ("iso2022_jp", "iso2022_kr"):
+            text = _try_decode(data, encoding)
+            if text is not None:
+                return text, encoding
+    wide = _guess_utf16(data)
+    text = _try_decode(data, wide or "utf-8")
+    if text is not None:
+        return text, wide or "utf-8"
     for label in (declared, _declared_encoding(data)):
         encoding = _codec_name(label)
         if encoding and not encoding.startswith(("utf-8", "utf_8")):
@@ -81,9 +87,10 @@ def _decode(data: bytes, name: str, declared: str) -> tuple[str, str]:
         text = _try_decode(data, encoding)
         if text is not None:
             return text, encoding
-    text = _try_decode(data, "utf-8")
-    if text is not None:
-        return text, "utf-8"
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = _try_decode(data, encoding)
+        if text is not None and _is_east_asian(text):
+            return text, encoding
     raise LoadError(
         f"{name or 'this file'} is no text in any known encoding", fix="save it as UTF-8"
     )
@@ -140,11 +147,39 @@ def _main_script(text: str) -> str:
     return max(counts, key=lambda block: counts[block]) if counts else ""
 
 
-def _looks_utf16(data: bytes) -> bool:
-    """Whether valid UTF-8 is rather UTF-16 without a mark: NULs on one side of the pairs."""
-    head = data[:4000]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    return max(even, odd) > len(head) // 5 and min(even, odd) * 10 < max(even, odd)
+def _guess_utf16(data: bytes) -> str:
+    """Return which UTF-16 unmarked bytes are, or "": high bytes are small on one side of pairs.
+
+    Latin, Greek, Cyrillic, Hebrew and Arabic letters have the high bytes 0 to 8, which as text
+    of any other kind would be control characters.
+    """
+    head = data[: min(len(data) // 2 * 2, 8000)]
+    first = sum(byte < 9 for byte in head[0::2])
+    second = sum(byte < 9 for byte in head[1::2])
+    if (
+        not head
+        or max(first, second) * 5 < len(head)
+        or min(first, second) * 10 > max(first, second)
+    ):
+        return ""
+    return "utf-16-be" if first > second else "utf-16-le"
+
+
+def _is_east_asian(text: str) -> bool:
+    """Whether nine characters in ten are Chinese, Japanese or ASCII, and hardly any is rare.
+
+    Random pairs of bytes are so in four of ten cases.
+    """
+    sample = text[:_SAMPLE]
+    usual = sum(
+        char < "\x7f"
+        or "\u3000" <= char <= "\u30ff"
+        or "\u4e00" <= char <= "\u9fff"
+        or "\uff00" <= char <= "\uffee"
+        or "\u2010" <= char <= "\u2026"
+        for char in sample
+    )
+    return len(sample) >= 4 and usual * 10 >= 9 * len(sample)
 
 
 def _is_binary(text: str) -> bool:

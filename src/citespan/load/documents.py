@@ -24,9 +24,9 @@ def iter_documents(
     options: LoadOptions | None = None,
     report: LoadReport | None = None,
 ) -> Iterator[Document]:
-    """Yield the documents of files, folders and web addresses one by one, in order.
+    """Yield the documents of files, folders and web addresses one by one, the addresses last.
 
-    Nothing but the current document is kept. A source that gives none never stops the rest: it
+    A file that is reached twice is read once. Nothing but the current document is kept. A source that gives none never stops the rest: it
     is in ``report.skipped`` with the reason.
 
     Raises
@@ -36,15 +36,15 @@ def iter_documents(
     """
     options = options or LoadOptions()
     report = report if report is not None else LoadReport()
-    for source in sources:
-        if is_url(str(source)):
-            items: Iterable[str | Path] = [str(source)]
-        else:
-            items = list_files([source], options.include, options.exclude)
-        for item in items:
-            document = load_one(item, options, report)
-            if document is not None:
-                yield document
+    given = list(sources)
+    files = list_files(
+        [source for source in given if not is_url(str(source))], options.include, options.exclude
+    )
+    addresses = dict.fromkeys(str(source) for source in given if is_url(str(source)))
+    for item in (*files, *addresses):
+        document = load_one(item, options, report)
+        if document is not None:
+            yield document
 
 
 def load_documents(

@@ -6,15 +6,14 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from citespan.errors import InputError, LoadError
 from citespan.load.formats import is_known
 
 if TYPE_CHECKING:
-    from pathspec import PathSpec
+    from pathspec import GitIgnoreSpec
 
-    Globs = PathSpec[Any]
 
 IGNORE_FILES = (".gitignore", ".citespanignore")
 # Folders of tools that hold other people's files by the thousand.
@@ -84,21 +83,23 @@ def file_fingerprint(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _compile(patterns: Sequence[str]) -> Globs | None:
-    from pathspec import PathSpec
+def _compile(patterns: Sequence[str]) -> GitIgnoreSpec | None:
+    from pathspec import GitIgnoreSpec
 
     if not patterns:
         return None
     try:
-        return PathSpec.from_lines("gitwildmatch", patterns)
+        return GitIgnoreSpec.from_lines(patterns)
     except ValueError as error:
         raise InputError(f"not a usable glob: {error}", fix="write it as in .gitignore") from None
 
 
-def _walk(top: Path, wanted: Globs | None, unwanted: Globs | None) -> Iterator[Path]:
+def _walk(
+    top: Path, wanted: GitIgnoreSpec | None, unwanted: GitIgnoreSpec | None
+) -> Iterator[Path]:
     """Walk without recursion; a folder is entered once, so links that form a loop end."""
     entered: set[str] = set()
-    pending: list[tuple[Path, list[tuple[str, Globs]]]] = [(top, [])]
+    pending: list[tuple[Path, list[tuple[str, GitIgnoreSpec]]]] = [(top, [])]
     while pending:
         folder, rules = pending.pop()
         real = os.path.realpath(folder)
@@ -113,7 +114,7 @@ def _walk(top: Path, wanted: Globs | None, unwanted: Globs | None) -> Iterator[P
         own = _read_ignores(folder)
         if own is not None:
             rules = [*rules, ("" if base == "." else base + "/", own)]
-        folders: list[tuple[Path, list[tuple[str, Globs]]]] = []
+        folders: list[tuple[Path, list[tuple[str, GitIgnoreSpec]]]] = []
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _NEVER:
                 continue
@@ -134,7 +135,7 @@ def _walk(top: Path, wanted: Globs | None, unwanted: Globs | None) -> Iterator[P
         pending.extend(reversed(folders))
 
 
-def _read_ignores(folder: Path) -> Globs | None:
+def _read_ignores(folder: Path) -> GitIgnoreSpec | None:
     lines: list[str] = []
     for name in IGNORE_FILES:
         try:
@@ -147,7 +148,7 @@ def _read_ignores(folder: Path) -> Globs | None:
         return None
 
 
-def _is_ignored(path: str, rules: list[tuple[str, Globs]]) -> bool:
+def _is_ignored(path: str, rules: list[tuple[str, GitIgnoreSpec]]) -> bool:
     """Whether the innermost ignore file that says anything of the path says to leave it out."""
     for base, spec in reversed(rules):
         verdict = spec.check_file(path[len(base) :]).include

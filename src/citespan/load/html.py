@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,8 +66,14 @@ _BLOCKS = frozenset(
         "pre",
     ]
 )
+_NESTING = re.compile(
+    r"<(/?)(div|span|font|b|i|u|em|strong|small|big|tt|center|section|article|blockquote|a)\b"
+    r"([^<>]*)>",
+    re.IGNORECASE,
+)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_TIGHT = frozenset(("li", "dd", "dt", "tr", "br"))
+_TIGHT = frozenset(("li", "dd", "dt", "tr"))
+_NEUTRAL = _TIGHT | {"thead", "tbody", "tfoot"}
 
 
 @dataclass(slots=True)
@@ -79,18 +86,16 @@ class _State:
     tight: bool = False
     hidden: int = 0
 
-    def flush(self, *, tight: bool = False, verbatim: bool = False) -> None:
+    def flush(self, *, verbatim: bool = False) -> None:
         text = "".join(self.pieces)
         self.pieces.clear()
         text = text.strip("\n") if verbatim else collapse_blanks(text)
         if text.strip():
-            gap = "\n" if self.tight else "\n\n"
             if self.heading:
                 self.builder.heading(text, self.heading)
             else:
-                self.builder.block(text, gap=gap)
+                self.builder.block(text, gap="\n" if self.tight else "\n\n")
             self.tight = False
-        self.tight = self.tight or tight
 
 
 def read_html(
@@ -117,7 +122,7 @@ def extract_html(source: str, name: str = "", builder: TextBuilder | None = None
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(source)
+    tree = LexborHTMLParser(flatten_nesting(source))
     root = tree.body or tree.root
     if root is None:
         raise LoadError(f"{name or 'this page'} holds no HTML")
@@ -136,6 +141,35 @@ def extract_html(source: str, name: str = "", builder: TextBuilder | None = None
     if state.hidden:
         skips.append((None, f"text hidden from readers was left out ({state.hidden} characters)"))
     return state.builder.build(title=title, media_type="text/html", skips=skips)
+
+
+def flatten_nesting(source: str, limit: int = 500) -> str:
+    """Return HTML without the bare tags that nest deeper than ``limit``; the text stays.
+
+    Building the tree takes time in the square of its depth. Tags with attributes are kept, since
+    those may hide what is in them.
+
+    >>> flatten_nesting("<div><div>a</div></div>b", limit=1)
+    '<div> a </div>b'
+    """
+    if source.count("</") <= limit and source.count("<") <= 4 * limit:
+        return source
+    open_tags: list[tuple[str, bool]] = []
+    pieces: list[str] = []
+    kept = 0
+    for match in _NESTING.finditer(source):
+        closing, name, attributes = match[1], match[2].lower(), match[3]
+        if not closing:
+            bare = len(open_tags) >= limit and not attributes.strip()
+            open_tags.append((name, bare))
+        elif open_tags and open_tags[-1][0] == name:
+            bare = open_tags.pop()[1]
+        else:
+            continue
+        if bare:
+            pieces += (source[kept : match.start()], " ")
+            kept = match.end()
+    return "".join((*pieces, source[kept:]))
 
 
 def _walk(root: Any, state: _State, rules: HiddenRules, *, furniture: bool = False) -> None:
@@ -186,17 +220,21 @@ def _enter(node: Any, state: _State, rules: HiddenRules, *, furniture: bool) -> 
         state.flush(verbatim=True)
         return False
     if tag == "tr":
-        state.flush(tight=True)
+        state.flush()
         if node.css_first("table, h1, h2, h3, h4, ul, ol, p + p") is None:
             cells = [c for c in node.iter() if c.tag in ("td", "th") and not rules.hides(c)]
             state.pieces.append(join_row(gather_text(cell, rules) for cell in cells))
-            state.flush(tight=True)
+            state.flush()
+            state.tight = True
             return False
     elif tag in _BLOCKS:
-        state.flush(tight=tag in _TIGHT)
+        state.flush()
+        # Items and rows join the one before by a single line break, all else by a blank line.
+        state.tight = tag == "br" or (tag in _NEUTRAL and state.tight)
     return True
 
 
 def _leave(node: Any, state: _State) -> None:
     if node.tag in _BLOCKS and node.tag != "br":
-        state.flush(tight=node.tag in _TIGHT)
+        state.flush()
+        state.tight = node.tag in _TIGHT or (node.tag in _NEUTRAL and state.tight)
