@@ -22,6 +22,9 @@ _WORD_NUMBERS = {
     "двенадцать": 12, "двенадцати": 12, "двадцать": 20, "двадцати": 20, "тридцать": 30,
     "тридцати": 30, "сорок": 40, "сорока": 40, "пятьдесят": 50, "сто": 100,
 }  # fmt: skip
+_TENS = "|".join(word for word, n in _WORD_NUMBERS.items() if 20 <= n < 100)
+_ONES = "|".join(word for word, n in _WORD_NUMBERS.items() if n < 10)
+_WORDED = re.compile(rf"\b(?:({_TENS})[- ]({_ONES})|({'|'.join(_WORD_NUMBERS)}))\b", re.I)
 _MONTHS = (
     "jan янв", "feb фев", "mar мар", "apr апр", "may май", "jun июн", "jul июл", "aug авг",
     "sep сен", "oct окт", "nov ноя", "dec дек",
@@ -111,15 +114,20 @@ def read_numbers(text: str) -> dict[str, set[str]]:
         if unit is not None and unit.lastgroup:
             units.add(unit.lastgroup)
 
+    text = unify_numbers(text)
     for match in _NUMBER.finditer(text):
         add(_write_number(match[0]), match.end())
-    for match in re.finditer(r"[^\W\d_]+", text):
-        value = _WORD_NUMBERS.get(match[0].lower())
-        if value is not None:
-            add(str(value), match.end())
-    for match in _ZH_NUMBER.finditer(text):
-        add(str(_read_chinese(match[0])), match.end())
     return found
+
+
+def unify_numbers(text: str) -> str:
+    """Return the text with the numbers that are written as words in digits.
+
+    >>> unify_numbers("twenty-four pumps, 二十四个月, сорок два дня")
+    '24 pumps, 24个月, 42 дня'
+    """
+    text = _WORDED.sub(lambda m: str(sum(_WORD_NUMBERS[w.lower()] for w in m.groups() if w)), text)
+    return _ZH_NUMBER.sub(lambda m: str(_read_chinese(m[0])), text)
 
 
 def _write_number(written: str) -> str:

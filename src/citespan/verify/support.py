@@ -14,6 +14,7 @@ from citespan.verify.facts import (
     read_names,
     read_negations,
     read_numbers,
+    unify_numbers,
 )
 from citespan.weights import FUNCTION_TERMS, Weigh
 
@@ -51,15 +52,20 @@ def measure_support(sentence: str, passage: Passage, language: str, weigh: Weigh
     >>> text[found.span.start:found.span.end], found.share, found.problems
     ('Its warranty lasts 24 months.', 0.7317, ('36 is not in the source',))
     """
-    exact = _find_verbatim(sentence, passage.text)
-    if exact is not None:
-        return Support(exact, 1.0, True, ())
     own, spans, terms = _read_passage(passage.text, language)
-    claimed = set(analyze_terms(sentence, language))
-    total = sum(weigh(term) for term in claimed)
+    claimed = set(analyze_terms(unify_numbers(sentence), language))
     # Function words alone claim nothing.
     if not spans or not claimed - FUNCTION_TERMS:
         return Support(Span(0, 0), 0.0, False, ())
+    exact = _find_verbatim(sentence, passage.text)
+    if exact is not None:
+        around = [span for span in spans if span.start < exact.end and exact.start < span.end]
+        whole = Span(around[0].start, around[-1].end)
+        # Words cut out of a sentence may say another thing than the sentence does.
+        cut = whole.start < exact.start or exact.end < whole.end
+        found = _compare_facts(sentence, passage, whole, language, own) if cut else ()
+        return Support(whole, 1.0, True, found)
+    total = sum(weigh(term) for term in claimed)
     numbers = read_numbers(sentence)
     # The subject often stands in the title or a heading only: those count, but not fully.
     above = set(analyze_terms(f"{passage.title} {passage.heading}", own))
@@ -91,7 +97,8 @@ def _read_passage(
 ) -> tuple[str, tuple[Span, ...], tuple[frozenset[str], ...]]:
     own = detect_language(text, language)
     spans = tuple(split_sentences(text, own))
-    return own, spans, tuple(frozenset(analyze_terms(text[s:e], own)) for s, e in spans)
+    pieces = (unify_numbers(text[start:end]) for start, end in spans)
+    return own, spans, tuple(frozenset(analyze_terms(piece, own)) for piece in pieces)
 
 
 def _find_verbatim(sentence: str, text: str) -> Span | None:
