@@ -89,6 +89,15 @@ WORDINGS = {
 """Languages with a wording of their own; every other question is put in English words."""
 
 
+def refusal_text(language: str) -> str:
+    """Return the sentence that stands for "I don't know", in the language or in English.
+
+    >>> refusal_text("en")
+    'Not found in the sources provided.'
+    """
+    return WORDINGS.get(language, WORDINGS["en"]).refusal
+
+
 def build_prompt(
     question: str,
     passages: Sequence[Passage],

@@ -39,7 +39,10 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         ),
         "hashing": "citespan.embed.hashing:HashingEmbedder",
     },
-    "generator": {},
+    "generator": {
+        "extractive": "citespan.generate.extractive:ExtractiveGenerator",
+        "openai": "citespan.generate.chat:ChatGenerator",
+    },
     "store": {"sqlite": "citespan.stores.sqlite:open_store"},
 }
 

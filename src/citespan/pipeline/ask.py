@@ -1,141 +1,39 @@
-"""Asking an index: retrieve, expand, gate, prompt, generate, verify, each result kept in a trace."""
+"""Asking an index: retrieve, expand, gate, prompt, generate, verify; every result in a trace."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from types import TracebackType
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
 
-from citespan.config import LoadedSettings, Settings, load_settings
-from citespan.errors import InputError, StoreError
+from citespan.config import Settings
+from citespan.errors import InputError
 from citespan.expand import expand_hits
-from citespan.pipeline.parts import adopt_stored, open_embedder
-from citespan.protocols import Embedder, Filter, Store
-from citespan.retrieve import retrieve_hits
-from citespan.stores import open_store
+from citespan.gate import THRESHOLD, check_gate, gather_evidence
+from citespan.generate import generate_answer
+from citespan.pipeline.opened import OpenIndex
+from citespan.pipeline.parts import open_generator
+from citespan.prompt import build_prompt, refusal_text, shrink_prompt
+from citespan.protocols import Filter, Generator, Store
+from citespan.retrieve import Retriever, explain_hit, retrieve_hits
 from citespan.text import analyze_query, detect_language
-from citespan.types import Document, Span, Trace
+from citespan.types import Answer, Gate, Hit, Trace
+from citespan.verify import verify_answer
+from citespan.weights import Weigh, idf_weight
 
-DOCUMENTS_KEPT = 64
-"""Documents whose text and sentences are kept between questions."""
-
-
-@dataclass(slots=True)
-class OpenIndex:
-    """An index that is open for asking; made by ``open_index``, closed by ``close`` or ``with``."""
-
-    store: Store
-    settings: Settings
-    embedder: Embedder | None
-    notes: tuple[str, ...] = ()
-    _documents: dict[str, tuple[Document, list[Span]]] = field(default_factory=dict)
-    _generation: int = -1
-    _languages: tuple[str, ...] = ()
-
-    def __enter__(self) -> OpenIndex:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the store; safe to call twice."""
-        self.store.close()
-
-    def languages(self) -> tuple[str, ...]:
-        """Return the languages of the documents, the most frequent first."""
-        self._refresh()
-        return self._languages
-
-    def get_document(self, document_id: str) -> Document | None:
-        """Return a document with its text, or None."""
-        found = self._read(document_id)
-        return found[0] if found else None
-
-    def get_sentences(self, document_id: str) -> list[Span]:
-        """Return the spans of a document's sentences, in order."""
-        found = self._read(document_id)
-        return found[1] if found else []
-
-    def _read(self, document_id: str) -> tuple[Document, list[Span]] | None:
-        self._refresh()
-        if document_id not in self._documents:
-            document = self.store.get_document(document_id)
-            if document is None:
-                return None
-            if len(self._documents) >= DOCUMENTS_KEPT:
-                del self._documents[next(iter(self._documents))]
-            spans = [row.span for row in self.store.get_sentences(document_id)]
-            self._documents[document_id] = (document, spans)
-        return self._documents[document_id]
-
-    def _refresh(self) -> None:
-        """Forget what was read before the last commit."""
-        generation = self.store.generation
-        if generation != self._generation:
-            self._documents.clear()
-            self._languages = tuple(code for code in self.store.language_counts() if code)
-            self._generation = generation
+FREE_HITS = 50
+FREE_CUT = 0.5
+"""Without k: hits that reach this share of the best one's score, FREE_HITS at most."""
 
 
-def open_index(loaded: LoadedSettings | str | Path | None = None) -> OpenIndex:
-    """Open an index for asking, with the embedder it was made with.
-
-    Parameters
-    ----------
-    loaded
-        The settings (``load_settings``), or the index's folder.
-
-    Raises
-    ------
-    StoreError
-        If there is no index, or it was made with another model than the one asked for.
-    ModelError
-        If its model is neither on this machine nor ``minilm``.
-    """
-    if loaded is None or isinstance(loaded, str | Path):
-        loaded = load_settings({"index": str(loaded)} if loaded is not None else {})
-    store = open_store(loaded.settings.index, read_only=True)
-    try:
-        settings = adopt_stored(loaded, store.settings)
-        made = str(store.settings.get("embedder", "none"))
-        embedder, notes = _open_same_embedder(settings, made, str(store.settings.get("model", "")))
-        if embedder is None and settings.retriever == "hybrid":
-            settings = replace(settings, retriever="lexical")
-    except BaseException:
-        store.close()
-        raise
-    return OpenIndex(store, settings, embedder, notes)
-
-
-def _open_same_embedder(
-    settings: Settings, made: str, model: str
-) -> tuple[Embedder | None, tuple[str, ...]]:
-    """Return the index's embedder; another one's vectors cannot be compared with the stored."""
-    if settings.embedder == "none" or settings.retriever in ("lexical", "tfidf"):
-        return None, ()
-    if settings.embedder != made:
-        raise StoreError(
-            f"the index was made with the embedder {made!r}, not {settings.embedder!r}",
-            fix=f"leave out --embedder, or run: citespan index PATH --rebuild "
-            f"--embedder {settings.embedder}",
-        )
-    embedder, notes = open_embedder(made)
-    if embedder is not None and embedder.name != model:
-        raise StoreError(
-            f"the index was made with the model {model}, and {made!r} is now {embedder.name}",
-            fix="run: citespan index PATH --rebuild",
-        )
-    return embedder, notes
-
-
-def search_index(index: OpenIndex, question: str, *, where: Filter | None = None) -> Trace:
+def search_index(
+    index: OpenIndex, question: str, *, where: Filter | None = None, free_cut: bool = False
+) -> Trace:
     """Return what an index holds on a question: hits, passages, and the gate's verdict.
+
+    With ``free_cut`` as many hits are taken as score near the best one, instead of the best k.
 
     Raises
     ------
@@ -154,20 +52,24 @@ def search_index(index: OpenIndex, question: str, *, where: Filter | None = None
             terms = analyze_query(asked, languages)
             trace.terms = tuple(tuple(group) for group in terms)
             weigh = _weigh_terms(store, trace)
-            found = retrieve_hits(
-                asked,
-                store,
-                settings.k,
-                terms=terms,
-                embedder=index.embedder,
-                retriever=settings.retriever,
-                where=where,
-            )
-            trace.hits = found.hits
+            k = max(settings.k, FREE_HITS) if free_cut else settings.k
+            if settings.retriever == "tfidf":
+                hits = index.search_tfidf(asked, k, where)
+            else:
+                hits = retrieve_hits(
+                    asked,
+                    store,
+                    k,
+                    terms=terms,
+                    embedder=index.embedder,
+                    retriever=cast(Retriever, settings.retriever),
+                    where=where,
+                ).hits
+            trace.hits = _cut_freely(hits) if free_cut else hits
         with _timed(trace, "expand"):
             trace.passages = tuple(
                 expand_hits(
-                    found.hits,
+                    trace.hits,
                     index.get_document,
                     index.get_sentences,
                     budget=settings.budget,
@@ -175,5 +77,125 @@ def search_index(index: OpenIndex, question: str, *, where: Filter | None = None
                 )
             )
         with _timed(trace, "gate"):
-            trace.gate = _check_gate(index, trace, found, weigh)
+            evidence = gather_evidence(
+                terms, trace.passages, weigh=weigh, cosine=_best_cosine(trace.hits)
+            )
+            threshold = THRESHOLD if settings.threshold is None else settings.threshold
+            trace.gate = check_gate(
+                evidence,
+                documents=len(store.list_documents(where)),
+                language=trace.language,
+                threshold=threshold,
+            )
     return trace
+
+
+def ask_index(
+    index: OpenIndex,
+    question: str,
+    *,
+    where: Filter | None = None,
+    generator: Generator | None = None,
+    on_text: Callable[[str], Any] | None = None,
+) -> Answer:
+    """Answer a question from an index, or refuse; ``answer.trace`` holds every stage's result.
+
+    Where the gate is not open, no generator is called.
+
+    Parameters
+    ----------
+    generator
+        The one to use instead of that of the settings.
+    on_text
+        Called with each piece of the draft as it comes; what is checked comes at the end.
+
+    Raises
+    ------
+    InputError
+        If the question is empty.
+    ModelError
+        If the generator cannot be reached.
+    """
+    trace = search_index(index, question, where=where)
+    gate = trace.gate
+    assert gate is not None  # search_index always sets it
+    weigh = _weigh_terms(index.store, trace)
+    if gate.state != "answerable":
+        answer = _refuse(trace, gate)
+    else:
+        settings = index.settings
+        with _timed(trace, "prompt"):
+            trace.prompt = build_prompt(
+                trace.question,
+                trace.passages,
+                language=trace.language,
+                budget=settings.budget,
+                context=settings.context,
+            )
+        with _timed(trace, "generate"):
+            trace.draft = generate_answer(
+                trace.prompt,
+                generator or open_generator(settings, weigh=weigh, embedder=index.embedder),
+                shrink=shrink_prompt,
+                on_text=on_text,
+            )
+        with _timed(trace, "verify"):
+            answer = verify_answer(trace.draft, trace.prompt, gate, weigh=weigh)
+    trace.answer = replace(answer, trace=trace, notes=(*index.notes, *answer.notes))
+    return trace.answer
+
+
+def explain_hits(index: OpenIndex, trace: Trace) -> list[dict[str, float]]:
+    """Return, for each hit of a trace, what each term adds to its BM25 score."""
+    parts: list[dict[str, float]] = []
+    for hit in trace.hits:
+        keys = index.store.chunk_keys(hit.chunk.document_id)
+        if hit.chunk.order >= len(keys):
+            parts.append({})
+            continue
+        parts.append(explain_hit(index.store, trace.terms, keys[hit.chunk.order]))
+    return parts
+
+
+def _refuse(trace: Trace, gate: Gate) -> Answer:
+    return Answer(
+        question=trace.question,
+        status="refused",
+        text=refusal_text(trace.language),
+        sentences=(),
+        passages=trace.passages,
+        gate=gate,
+    )
+
+
+def _weigh_terms(store: Store, trace: Trace) -> Weigh:
+    """Return each term's weight from how many chunks hold it."""
+    flat = sorted({term for group in trace.terms for term in group})
+    statistics = store.term_statistics(flat)
+    return idf_weight(statistics.chunks, statistics.frequencies)
+
+
+def _best_cosine(hits: Sequence[Hit]) -> float | None:
+    values = [hit.parts["cosine"] for hit in hits if "cosine" in hit.parts]
+    return max(values) if values else None
+
+
+def _cut_freely(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Keep the hits whose score is at least a share of the best one's."""
+    if not hits or hits[0].score <= 0:
+        return tuple(hits[:1])
+    return tuple(hit for hit in hits if hit.score >= FREE_CUT * hits[0].score)
+
+
+def _describe(settings: Settings) -> dict[str, Any]:
+    names = ("retriever", "k", "budget", "passage", "embedder", "splitter", "model")
+    return {name: getattr(settings, name) for name in names}
+
+
+@contextmanager
+def _timed(trace: Trace, stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        trace.seconds[stage] = time.perf_counter() - started

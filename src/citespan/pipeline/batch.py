@@ -14,8 +14,9 @@ from typing import Any
 from citespan.config import LoadedSettings
 from citespan.errors import InputError
 from citespan.load import load_corpus
-from citespan.pipeline.ask import open_index, search_index
+from citespan.pipeline.ask import search_index
 from citespan.pipeline.manage import read_stored
+from citespan.pipeline.opened import open_index
 from citespan.pipeline.parts import adopt_stored, open_parts
 from citespan.pipeline.write import BuildReport, write_documents
 from citespan.protocols import Filter
@@ -181,6 +182,6 @@ def _check_scopes(queries: Iterable[Query], known: set[str]) -> None:
     absent = {item for query in queries for item in query.scope} - known
     if absent:
         raise InputError(
-            f"the scopes name documents that are not in the index: {', '.join(sorted(absent)[:10])}",
+            f"the scopes name documents not in the index: {', '.join(sorted(absent)[:10])}",
             fix="correct the scopes, or index those documents",
         )

@@ -6,12 +6,16 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from citespan.config import LoadedSettings, Settings
 from citespan.errors import InputError, ModelError
-from citespan.protocols import Embedder, Generator, Splitter
+from citespan.protocols import Embedder, Generator, Splitter, Vectors
 from citespan.registry import list_names, resolve_name
+from citespan.weights import Weigh
 
 INDEX_NAMES = ("splitter", "size", "overlap", "unit", "embedder")
 """The settings that decide what is in an index; they are stored with it."""
@@ -130,12 +134,22 @@ def open_parts(settings: Settings) -> Parts:
     return Parts(splitter, embedder, stored, notes)
 
 
-def open_generator(settings: Settings) -> Generator:
+def open_generator(settings: Settings, *, weigh: Weigh, embedder: Embedder | None) -> Generator:
     """Return the generator: extractive without a model's name, else an OpenAI-compatible one."""
     if not settings.model:
-        extractive: Generator = resolve_name("generator", "extractive")()
+        make = resolve_name("generator", "extractive")
+        embed = None
+        if embedder is not None:
+            # The question comes first and is embedded as one; the rest are documents.
+            embed = partial(_embed_question, embedder)
+        extractive: Generator = make(weigh=weigh, embed=embed)
         return extractive
     chat: Generator = resolve_name("generator", "openai")(
         model=settings.model, base_url=settings.base_url, timeout=settings.timeout
     )
     return chat
+
+
+def _embed_question(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    question = embedder.embed(texts[:1], kind="query")
+    return np.concatenate([question, embedder.embed(texts[1:])]) if len(texts) > 1 else question
