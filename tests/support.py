@@ -15,5 +15,18 @@ def bench_dir(*parts: str) -> Path:
     base = Path(os.environ.get("CITESPAN_BENCH", ROOT.parent / "shared" / "bench"))
     path = base.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"public test data not at hand ({'/'.join(parts) or 'bench'}); set CITESPAN_BENCH")
+        pytest.skip(
+            f"public test data not at hand ({'/'.join(parts) or 'bench'}); set CITESPAN_BENCH"
+        )
     return path
+
+
+def need_minilm() -> Path:
+    """Return the default model's folder, or skip the test where it was not fetched."""
+    from citespan.embed.models import find_model
+    from citespan.errors import ModelError
+
+    try:
+        return find_model()
+    except ModelError as error:
+        pytest.skip(str(error))

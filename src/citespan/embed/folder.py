@@ -17,7 +17,7 @@ DEFAULT_TOKENS = 512
 
 
 def open_folder(
-    path: str | Path,
+    path: str | Path = "",
     *,
     precision: Precision = "fp32",
     threads: int = 0,
@@ -48,6 +48,8 @@ def open_folder(
     ModelError
         If the folder holds no model that can be used; the message says what is wrong.
     """
+    if not path:
+        raise ModelError("no model folder is named", fix="name it: --embedder FOLDER")
     folder = find_model(path)
     if is_official(MINILM, folder):
         return open_minilm(folder, precision=precision, threads=threads)

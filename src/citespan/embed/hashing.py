@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from citespan.errors import InputError
 from citespan.protocols import Vectors
 
 WORD = re.compile(r"\w+")
@@ -28,10 +29,12 @@ class HashingEmbedder:
     [1.0, 1.0, 0.0, 0.0]
     """
 
-    def __init__(self, dimension: int = 256, max_tokens: int = 512) -> None:
-        self.name = f"hashing/{dimension}/{max_tokens}"
-        self.dimension = dimension
+    def __init__(self, dimension: int | str = 256, max_tokens: int = 512) -> None:
+        if not str(dimension).isdecimal() or not int(dimension):
+            raise InputError(f"{dimension!r} is no dimension", fix="give a whole number above 0")
+        self.dimension = int(dimension)
         self.max_tokens = max_tokens
+        self.name = f"hashing/{self.dimension}/{max_tokens}"
 
     def embed(
         self, texts: Sequence[str], *, kind: Literal["document", "query"] = "document"
@@ -44,7 +47,8 @@ class HashingEmbedder:
                 vectors[row, number // 2 % self.dimension] += 1 if number % 2 else -1
         norms = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
         norms[norms == 0] = 1
-        return vectors / norms
+        normal: Vectors = vectors / norms
+        return normal
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of words and two, as if there were two special tokens."""

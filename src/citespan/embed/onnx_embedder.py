@@ -216,11 +216,11 @@ def ready_graph(folder: Path, shape: BertShape, precision: Precision) -> Path | 
         return path
     built: bytes = build_graph(read_weights(weights), shape, precision).SerializeToString()
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".build-", delete=False) as out:
-            out.write(built)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(out.name, path)
+        # Made in a folder of its own, so that what a full disk cuts short is cleared away.
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as part:
+            whole = Path(part) / path.name
+            whole.write_bytes(built)
+            os.replace(whole, path)
     except OSError:
         return built
     return path

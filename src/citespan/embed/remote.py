@@ -45,7 +45,7 @@ class RemoteEmbedder:
 
     def __init__(
         self,
-        model: str,
+        model: str = "",
         base_url: str = "",
         *,
         api_key: str = "",
@@ -57,6 +57,8 @@ class RemoteEmbedder:
         query_prefix: str = "",
         document_prefix: str = "",
     ) -> None:
+        if not model:
+            raise ModelError("no embedding model is named", fix="name it: --embedder openai:MODEL")
         self.model = model
         self.max_tokens = max_tokens
         self._base_url = base_url or os.environ.get("OPENAI_BASE_URL", "")

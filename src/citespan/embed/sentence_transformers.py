@@ -30,7 +30,11 @@ class SentenceTransformersEmbedder:
         If the model cannot be loaded.
     """
 
-    def __init__(self, model: str, *, download: bool = False, device: str = "cpu") -> None:
+    def __init__(self, model: str = "", *, download: bool = False, device: str = "cpu") -> None:
+        if not model:
+            raise ModelError(
+                "no model is named", fix="name it: --embedder sentence-transformers:MODEL"
+            )
         try:
             import sentence_transformers
         except ImportError:
