@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from citespan.index import quantised
 from citespan.index.truth import (
     MARK_NAME,
-    DeadKeys,
     Head,
+    KeyRanges,
     Mark,
     Truth,
     free_name,
@@ -191,11 +191,11 @@ class DenseIndex:
     def _keep_faiss(self, mark: Mark) -> Mark:
         """Make the faiss index when the rows that it lacks are worth it.
 
-        They are when they outgrow both the exact limit and a quarter of what it holds, so that
+        They are when they outgrow both the exact limit and an eighth of what it holds, so that
         growing by single documents costs a constant number of rebuilds a doubling.
         """
         rows, covered = mark.numbers["rows"], mark.numbers["faiss_rows"]
-        if rows - covered <= max(self._exact_limit, covered // 4):
+        if rows - covered <= max(self._exact_limit, covered // 8):
             return mark
         name = f"{mark.name}.{rows}.faiss"
         base = self._map(mark)[1]
@@ -248,7 +248,7 @@ class DenseIndex:
         newer = list(self._truth.iter_vectors(mark.last_key if mark else 0))
         tail = np.concatenate([m for _, m in newer]) if newer else base[:0]
         keys = np.concatenate([keys, *(k for k, _ in newer)])
-        dead = DeadKeys(self._truth.list_removed(mark.birth if mark else 0)).holds(keys)
+        dead = KeyRanges(self._truth.list_removed(mark.birth if mark else 0)).holds(keys)
         self._state = _State(mark, keys, base, tail, dead, index, covered)
 
     def find_problems(self) -> list[str]:
@@ -282,12 +282,15 @@ class DenseIndex:
         if within is not None:
             rows = _rows_within(state.keys, within)
             rows = rows[~state.dead[rows]]
-            return _best(state, query, _shortlist(_score(state, query, rows), rows, k), k)
+            # Reading half of the rows one by one costs more than reading all in a row.
+            many = 2 * len(rows) > len(state.keys)
+            scores = _score_from(state, query, 0)[rows] if many else _score(state, query, rows)
+            return _best(state, query, _shortlist(scores, rows, k), k)
         alive = len(state.keys) - int(state.dead.sum())
         if state.faiss is not None and 4 * k < alive:
-            rest = np.arange(state.faiss_rows, len(state.keys))
-            rest = rest[~state.dead[rest]]
-            rest = _shortlist(_score(state, query, rest), rest, k)
+            scores = _score_from(state, query, state.faiss_rows)
+            rest = np.flatnonzero(~state.dead[state.faiss_rows :])
+            rest = _shortlist(scores[rest], rest + state.faiss_rows, k)
             wanted = quantised.candidates(k)
             while wanted < state.faiss_rows:
                 found = quantised.search(state.faiss, query, wanted)
@@ -296,8 +299,7 @@ class DenseIndex:
                     return _best(state, query, np.concatenate([found, rest]), k)
                 wanted *= 4
         rows = np.flatnonzero(~state.dead)
-        scores = np.concatenate([_products(state.base, query), _products(state.tail, query)])[rows]
-        return _best(state, query, _shortlist(scores, rows, k), k)
+        return _best(state, query, _shortlist(_score_from(state, query, 0)[rows], rows, k), k)
 
 
 def _rows_within(keys: NDArray[np.int64], within: Ranges) -> NDArray[np.int64]:
@@ -330,6 +332,11 @@ def _products(matrix: NDArray[np.float32], query: NDArray[np.float32]) -> NDArra
     """
     products: NDArray[np.float32] = np.einsum("ij,j->i", matrix, query)
     return products
+
+
+def _score_from(state: _State, query: NDArray[np.float32], first: int) -> NDArray[np.float32]:
+    """Return the products of all rows from ``first`` on, which lies in the files."""
+    return np.concatenate([_products(state.base[first:], query), _products(state.tail, query)])
 
 
 def _score(

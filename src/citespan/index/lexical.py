@@ -12,14 +12,14 @@ import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from citespan.index.truth import (
     MARK_NAME,
-    DeadKeys,
     Head,
+    KeyRanges,
     Mark,
     Truth,
     free_name,
@@ -36,8 +36,25 @@ HEAP = 64_000_000
 DEAD_SHARE = 0.25
 FIELD = "terms"
 
+WIDE = 0.02
+"""Share of the chunks from which a filter is applied after the search."""
+
 Analyze = Callable[[str, str], list[str]]
 """Turns a text and its language into index terms without white space in them."""
+
+
+class Within(Protocol):
+    """What a filter allows: the documents' integer keys, and the ranges of their chunks' keys."""
+
+    @property
+    def documents(self) -> Sequence[int]:
+        """Keys of documents."""
+        ...
+
+    @property
+    def ranges(self) -> Sequence[tuple[int, int]]:
+        """Ranges (first, last) of chunk keys, apart and in order."""
+        ...
 
 
 class LexicalIndex:
@@ -59,7 +76,7 @@ class LexicalIndex:
         self._lock = threading.RLock()
         self._index: Any = None
         self._opened = ""
-        self._state: tuple[Mark, Any, DeadKeys] | None = None
+        self._state: tuple[Mark, Any, KeyRanges] | None = None
         self._checked = False
 
     # ------------------------------------------------------------------ keeping up
@@ -136,7 +153,7 @@ class LexicalIndex:
                 {},
                 numbers,
             )
-            self._state = (mark, index.searcher(), DeadKeys([]))
+            self._state = (mark, index.searcher(), KeyRanges([]))
 
     def reload(self) -> bool:
         """Load what is on disk as it is, for a reader that may not bring it up to date.
@@ -152,7 +169,7 @@ class LexicalIndex:
                     if self._state is None or self._state[0] != mark:
                         self._load(mark)
                     else:
-                        dead = DeadKeys(self._truth.list_removed(mark.generation))
+                        dead = KeyRanges(self._truth.list_removed(mark.generation))
                         self._state = (mark, self._state[1], dead)
                     return True
                 except BaseException as error:
@@ -243,43 +260,63 @@ class LexicalIndex:
     def _load(self, mark: Mark) -> None:
         index = self._open(mark.name)
         index.reload()
-        dead = DeadKeys(self._truth.list_removed(mark.generation))
+        dead = KeyRanges(self._truth.list_removed(mark.generation))
         self._state = (mark, index.searcher(), dead)
 
     # ------------------------------------------------------------------ searching
 
     def search(
-        self, groups: Sequence[Sequence[str]], k: int, documents: Sequence[int] | None = None
+        self, groups: Sequence[Sequence[str]], k: int, within: Within | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to k (key, score), best first, ties by key; within ``documents`` if given."""
+        """Return up to k (key, score), best first, ties by key; ``within`` a filter if given."""
         state, query = self._state, self._build(groups)
         if state is None or query is None or k < 1:
             return []
         _, searcher, dead = state
-        if documents is not None:
-            query = self._within(query, "document", documents)
         total = int(searcher.num_docs)
-        limit = k + 1
+        if within is None:
+            return self._collect(searcher, query, k, k + 1, total, dead) or []
+        # tantivy gathers the documents of a filter anew for each search, which for many takes
+        # longer than fetching so many hits that enough of them will be allowed.
+        allowed = KeyRanges(within.ranges)
+        share = allowed.size() / max(1, total)
+        if share > WIDE:
+            limit = int(2 * (k + 1) / share)
+            found = self._collect(searcher, query, k, limit, total, dead, allowed, once=True)
+            if found is not None:
+                return found
+        query = self._within(query, "document", within.documents)
+        return self._collect(searcher, query, k, k + 1, total, dead) or []
+
+    def _collect(
+        self,
+        searcher: Any,
+        query: Any,
+        k: int,
+        limit: int,
+        total: int,
+        dead: KeyRanges,
+        allowed: KeyRanges | None = None,
+        *,
+        once: bool = False,
+    ) -> list[tuple[int, float]] | None:
+        """Fetch more and more hits until k are among them; None where ``once`` was not enough."""
         while total:
             limit = min(limit, total)
             found = searcher.search(query, limit, count=False).hits
-            keys = np.array(
-                searcher.fast_field_values("key", [a for _, a in found]), dtype=np.int64
-            )
-            gone = dead.holds(keys)
-            hits = [
-                (int(key), float(score))
-                for key, (score, _), skip in zip(keys, found, gone, strict=True)
-                if not skip
-            ]
+            places = [address for _, address in found]
+            keys = np.array(searcher.fast_field_values("key", places), dtype=np.int64)
+            good = ~dead.holds(keys)
+            if allowed is not None:
+                good &= allowed.holds(keys)
+            hits = [(int(keys[i]), float(found[i][0])) for i in np.flatnonzero(good)]
             # Equal scores come in the order of the files; only when the last one fetched is
             # strictly worse than the k-th are all that tie with it at hand to be put by key.
-            if (
-                len(found) < limit
-                or limit == total
-                or (len(hits) > k and hits[k - 1][1] > found[-1][0])
-            ):
+            everything = len(found) < limit or limit == total
+            if everything or (len(hits) >= k and hits[k - 1][1] > found[-1][0]):
                 return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+            if once:
+                return None
             limit *= 4
         return []
 

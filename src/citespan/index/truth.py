@@ -6,7 +6,7 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -163,15 +163,15 @@ def is_damage(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
-class DeadKeys:
-    """Ranges of removed keys, asked which keys they hold.
+class KeyRanges:
+    """Ranges of keys (first, last) that lie apart, asked which keys they hold.
 
     >>> import numpy as np
-    >>> DeadKeys([(3, 5), (9, 9)]).holds(np.array([2, 3, 5, 6, 9])).tolist()
+    >>> KeyRanges([(3, 5), (9, 9)]).holds(np.array([2, 3, 5, 6, 9])).tolist()
     [False, True, True, False, True]
     """
 
-    def __init__(self, ranges: list[tuple[int, int]]) -> None:
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         ordered = sorted(ranges)
         self.first = np.array([first for first, _ in ordered], dtype=np.int64)
         self.last = np.array([last for _, last in ordered], dtype=np.int64)
@@ -179,8 +179,16 @@ class DeadKeys:
     def __len__(self) -> int:
         return len(self.first)
 
+    def size(self) -> int:
+        """Return the number of keys in all ranges.
+
+        >>> KeyRanges([(3, 5), (9, 9)]).size()
+        4
+        """
+        return int((self.last - self.first + 1).sum())
+
     def holds(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return for each key whether it was removed."""
+        """Return for each key whether one of the ranges holds it."""
         if not len(self.first):
             return np.zeros(len(keys), dtype=np.bool_)
         at = np.searchsorted(self.first, keys, side="right") - 1

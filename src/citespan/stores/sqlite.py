@@ -334,9 +334,8 @@ class SqliteStore:
         scope = self._scope(where)
         if scope is not None and not scope.ranges:
             return []
-        documents = None if scope is None else scope.documents
         with plain_errors(self._path):
-            found = self._indexes.search(lambda: self._indexes.lexical.search(terms, k, documents))
+            found = self._indexes.search(lambda: self._indexes.lexical.search(terms, k, scope))
         return self._visible(found)
 
     def search_vector(
