@@ -155,7 +155,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, cache: VectorCache | None = None) -> None:
         self.embedder = embedder
-        self.cache = cache or VectorCache()
+        self.cache = VectorCache() if cache is None else cache
         self.name = embedder.name
         self.dimension = embedder.dimension
         self.max_tokens = embedder.max_tokens
