@@ -26,8 +26,8 @@ def iter_documents(
 ) -> Iterator[Document]:
     """Yield the documents of files, folders and web addresses one by one, the addresses last.
 
-    A file that is reached twice is read once. Nothing but the current document is kept. A source that gives none never stops the rest: it
-    is in ``report.skipped`` with the reason.
+    A file that is reached twice is read once. Nothing but the current document is kept. A source
+    that gives none never stops the rest: it is in ``report.skipped`` with the reason.
 
     Raises
     ------
@@ -41,7 +41,8 @@ def iter_documents(
         [source for source in given if not is_url(str(source))], options.include, options.exclude
     )
     addresses = dict.fromkeys(str(source) for source in given if is_url(str(source)))
-    for item in (*files, *addresses):
+    items: list[str | Path] = [*files, *addresses]
+    for item in items:
         document = load_one(item, options, report)
         if document is not None:
             yield document

@@ -75,8 +75,12 @@ def _read_runs(page: Any) -> list[Run]:
                 _close(raw, handle, first, chars, boxes, runs, spaced)
                 spaced = True
                 continue
-            box = (rect.left, min(rect.bottom, rect.top), rect.right, max(rect.bottom, rect.top))
-            if boxes and not _adjoins(boxes[-1], box):
+            x0, x1, low, high = rect.left, rect.right, rect.bottom, rect.top
+            box = (x0, low, x1, high) if low <= high else (x0, high, x1, low)
+            last = boxes[-1] if boxes else box
+            # Nearly every character stands on its neighbour's line and touches it: look no further.
+            touches = last[1] == box[1] and abs(x0 - last[2]) < 0.1 * (high - low)
+            if boxes and not touches and not _adjoins(last, box):
                 _close(raw, handle, first, chars, boxes, runs, spaced)
                 spaced = False
             if not chars:
@@ -121,12 +125,8 @@ def _close(
     # PDFium counts clockwise.
     clockwise = math.degrees(max(0.0, raw.FPDFText_GetCharAngle(handle, first)))
     angle = -round(clockwise / 90) * 90 % 360
-    box = (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )
+    lefts, lows, rights, highs = zip(*boxes, strict=True)
+    box = (min(lefts), min(lows), max(rights), max(highs))
     # Upright characters set one below another: writing from top to bottom.
     down = angle % 180 == 0 and len(boxes) > 1 and boxes[0][1] - boxes[-1][1] > box[2] - box[0]
     runs.append((text, box, angle, down, spaced))

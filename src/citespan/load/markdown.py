@@ -13,6 +13,7 @@ from citespan.load.decode import decode_bytes
 from citespan.load.options import Extract, LoadOptions
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_MAX_PARSED = 5_000_000
 _MAX_FRONT = 64_000
 _MAX_VALUE = 2_000
 _MARKS = re.compile(r"(\*\*|__|\*|`|~~)(\S(?:.*?\S)?)\1")
@@ -25,7 +26,12 @@ def read_markdown(
     """Return the Markdown source below its front matter, with sections from its headings."""
     whole, encoding = decode_bytes(data, name)
     text, fields, problem = split_front_matter(whole)
-    headings = find_headings(text)
+    skips: list[tuple[int | None, str]] = [(None, problem)] if problem else []
+    headings: list[Heading] = []
+    if len(text) <= _MAX_PARSED:
+        headings = find_headings(text)
+    else:
+        skips.append((None, f"headings not read: more than {_MAX_PARSED:,} characters"))
     title = fields.pop("title", "") or next((t for t, level, _ in headings if level == 1), "")
     return Extract(
         text,
@@ -33,7 +39,7 @@ def read_markdown(
         media_type="text/markdown",
         sections=close_sections(headings, len(text)),
         metadata={"encoding": encoding} | fields,
-        skips=[(None, problem)] if problem else [],
+        skips=skips,
     )
 
 

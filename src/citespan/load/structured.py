@@ -44,6 +44,8 @@ def read_jsonl(
     builder = TextBuilder()
     broken: list[int] = []
     for number, line in enumerate(text.split("\n"), start=1):
+        if number % 10_000 == 0:
+            progress()
         if line.strip():
             try:
                 builder.block("\n".join(_lines(_parse(line, name), name)))

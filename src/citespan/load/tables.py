@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def read_csv(data: bytes, name: str, options: LoadOptions, progress: Callable[[]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     builder = TextBuilder()
     try:
-        header = add_rows(builder, rows)
+        header = add_rows(builder, _report_rows(rows, progress))
     except csv.Error as error:
         raise LoadError(f"{name} is not a readable CSV file ({error})") from None
     fields = {"encoding": encoding} | ({"header": ", ".join(header)[:2000]} if header else {})
@@ -91,6 +91,14 @@ def add_rows(builder: TextBuilder, rows: Iterable[Sequence[str]]) -> list[str]:
         builder.block(line, gap=gap)
         gap = "\n"
     return header
+
+
+def _report_rows(rows: Iterable[list[str]], progress: Callable[[], None]) -> Iterator[list[str]]:
+    """Yield the rows, telling now and then that the reading goes on."""
+    for number, row in enumerate(rows, start=1):
+        if number % 10_000 == 0:
+            progress()
+        yield row
 
 
 def _find_header(rows: Sequence[Sequence[str]]) -> int | None:
