@@ -44,7 +44,9 @@ def main(bench: Path) -> None:
             answers = [" ".join(corpus[at]["text"][s:e].split()) for s, e in target["spans"]]
             chosen = choose_sentences(scored, query["text"], weigh=weigh)
             asked += 1
-            first += any(a in scored[0].text and scored[0].source == 1 for a in answers) if scored else 0
+            first += (
+                any(a in scored[0].text and scored[0].source == 1 for a in answers) if scored else 0
+            )
             quoted += any(a in c.text and c.source == 1 for a in answers for c in chosen)
             sentences += len(chosen)
         print(

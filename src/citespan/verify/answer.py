@@ -14,7 +14,7 @@ from citespan.verify.refusal import is_refusal
 from citespan.verify.support import Support, measure_support
 from citespan.weights import Weigh, plain_weight
 
-THRESHOLD = 0.6
+THRESHOLD = 0.5
 """The share of a sentence's term weight that its source must hold (docs/verify.md)."""
 MOST_SENTENCES = 40
 MOST_CITED = 5
@@ -150,14 +150,11 @@ def _check_sentence(
         for number, passage in enumerate(passages, start=1)
     }
 
-    def holds(number: int) -> bool:
-        return not found[number].problems and found[number].share >= threshold
-
     refused = is_refusal(plain)
-    good = [n for n in cited if holds(n)]
+    good = [n for n in cited if found[n].holds(threshold)]
     how = "kept"
     if not good and not refused:
-        better = [n for n in found if holds(n)]
+        better = [n for n in found if found[n].holds(threshold)]
         if better:
             best = max(better, key=lambda n: (found[n].verbatim, found[n].share, -n))
             how = "moved" if cited else "added"
@@ -171,7 +168,7 @@ def _check_sentence(
             problems.append("no citation, and no source holds it")
         for n in cited[:MOST_CITED]:
             problems.extend(found[n].problems)
-        if cited and share < threshold:
+        if cited and not problems:
             problems.append(f"the source holds only {share:.0%} of its words")
     sentence = AnswerSentence(words, citations, bool(good), share, tuple(dict.fromkeys(problems)))
     return sentence, how

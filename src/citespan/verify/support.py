@@ -31,13 +31,20 @@ class Support:
     """What a passage says for a sentence.
 
     ``span`` is in the passage's text; ``share`` of the sentence's term weight stands there;
-    ``problems`` are the facts that do not agree.
+    ``words`` counts its distinct terms that are no function words; ``problems`` are the facts that
+    do not agree.
     """
 
     span: Span
     share: float
     verbatim: bool
+    words: int
     problems: tuple[str, ...]
+
+    def holds(self, threshold: float) -> bool:
+        """Tell whether the sentence is supported; one of fewer than four words needs more."""
+        few = max(0, 4 - self.words) / 4
+        return not self.problems and self.share >= threshold + (1 - threshold) * few
 
 
 def measure_support(sentence: str, passage: Passage, language: str, weigh: Weigh) -> Support:
@@ -54,9 +61,10 @@ def measure_support(sentence: str, passage: Passage, language: str, weigh: Weigh
     """
     own, spans, terms = _read_passage(passage.text, language)
     claimed = set(analyze_terms(unify_numbers(sentence), language))
+    words = len(claimed - FUNCTION_TERMS)
     # Function words alone claim nothing.
-    if not spans or not claimed - FUNCTION_TERMS:
-        return Support(Span(0, 0), 0.0, False, ())
+    if not spans or not words:
+        return Support(Span(0, 0), 0.0, False, 0, ())
     exact = _find_verbatim(sentence, passage.text)
     if exact is not None:
         around = [span for span in spans if span.start < exact.end and exact.start < span.end]
@@ -64,7 +72,7 @@ def measure_support(sentence: str, passage: Passage, language: str, weigh: Weigh
         # Words cut out of a sentence may say another thing than the sentence does.
         cut = whole.start < exact.start or exact.end < whole.end
         found = _compare_facts(sentence, passage, whole, language, own) if cut else ()
-        return Support(whole, 1.0, True, found)
+        return Support(whole, 1.0, True, words, found)
     total = sum(weigh(term) for term in claimed)
     numbers = read_numbers(sentence)
     # The subject often stands in the title or a heading only: those count, but not fully.
@@ -88,7 +96,7 @@ def measure_support(sentence: str, passage: Passage, language: str, weigh: Weigh
                 best, best_value, best_share = (first, last), value, share
     span = Span(spans[best[0]].start, spans[best[1]].end)
     problems = _compare_facts(sentence, passage, span, language, own)
-    return Support(span, round(min(1.0, best_share), 4), False, problems)
+    return Support(span, round(min(1.0, best_share), 4), False, words, problems)
 
 
 @lru_cache(maxsize=256)
@@ -158,10 +166,11 @@ def _compare_facts(
         for date in miss_dates(read_dates(sentence), read_dates(around))
     ]
 
-    held = read_numbers(around)
+    held = read_numbers(f"{quote}\n{passage.title}\n{passage.heading}")
     dated = {part for date in read_dates(sentence) for part in date if part}
     for number, units in read_numbers(sentence).items():
-        if number in dated and problems:
+        # "one" is as often a pronoun as a number.
+        if (number in dated and problems) or (number == "1" and "1" not in sentence):
             continue
         if number not in held and number not in dated:
             problems.append(f"{number} is not in the source")
