@@ -101,6 +101,23 @@ def test_running_lines_do_not_cut_a_paragraph_at_the_end_of_a_page() -> None:
     assert extract.metadata["running"] == "ACME internal; Draft - page 1; Draft - page 2"
 
 
+def test_figures_at_the_edge_of_every_page_are_no_running_lines() -> None:
+    pages = []
+    for number in range(1, 4):
+        rows = [
+            (50.0 + 100 * c, 740.0 - 14 * r, 10, f"{number}{r}.{c}")
+            for r in range(6)
+            for c in range(4)
+        ]
+        pages.append([*rows, (300, 20, 10, f"{number}")])
+    extract = read_bytes(make_pdf(pages), "a.pdf")
+    rows_read = [line for line in extract.text.split("\n") if line]
+    assert rows_read == [
+        " ".join(f"{number}{r}.{c}" for c in range(4)) for number in range(1, 4) for r in range(6)
+    ]
+    assert extract.metadata["running"] == "1; 2; 3"
+
+
 def test_new_paragraphs_are_told_by_gap_and_by_indent() -> None:
     gap = column(50, 700, LEFT) + column(50, 600, RIGHT)
     assert read_bytes(make_pdf([gap]), "a.pdf").text.count("\n\n") == 1

@@ -16,6 +16,7 @@ _BULLET = re.compile(r"^(?:[•●▪◦‣∙·■□–—*-]\s|\(?(?:\d{1,3}|
 _OPENING = "([{“«"
 _CLOSING = ")]},.;!?%·…”»"
 _HYPHENS = "-\u2010\u00ad"
+_PAGE_NUMBER = re.compile(r"^\W?\s?\d{1,5}(?:\s?[/|]\s?\d{1,5})?\s?\W?$")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+|[^\W\d_]+")
 
@@ -144,7 +145,16 @@ def _edges(count: int) -> list[int]:
 
 
 def _running_key(line: Line) -> tuple[str, int]:
-    return _DIGITS.sub("#", line.text).strip().lower(), round(line.y1 / 4)
+    """Return what makes two rows the same running line: the text and the height.
+
+    Page numbers and dates may differ; a row of figures is a table's, and must be the same.
+    """
+    text = line.text.strip().lower()
+    numbers = len(_DIGITS.findall(text))
+    named = any(char.isalpha() for char in text) and line.cells <= 3
+    if (named and numbers <= 3) or _PAGE_NUMBER.match(text):
+        text = _DIGITS.sub("#", text)
+    return text, round(line.y1 / 4)
 
 
 def _break_between(before: Line, line: Line, left: float, right: float, pitch: float) -> str:
