@@ -282,8 +282,8 @@ class DenseIndex:
         if within is not None:
             rows = _rows_within(state.keys, within)
             rows = rows[~state.dead[rows]]
-            # Reading half of the rows one by one costs more than reading all in a row.
-            many = 2 * len(rows) > len(state.keys)
+            # A row picked out costs as much as four or five read one after the other.
+            many = 5 * len(rows) > len(state.keys)
             scores = _score_from(state, query, 0)[rows] if many else _score(state, query, rows)
             return _best(state, query, _shortlist(scores, rows, k), k)
         alive = len(state.keys) - int(state.dead.sum())
@@ -296,6 +296,7 @@ class DenseIndex:
                 found = quantised.search(state.faiss, query, wanted)
                 found = found[~state.dead[found]]
                 if len(found) >= min(k, alive):
+                    found = _shortlist(_score(state, query, found), found, k)
                     return _best(state, query, np.concatenate([found, rest]), k)
                 wanted *= 4
         rows = np.flatnonzero(~state.dead)

@@ -275,18 +275,18 @@ class LexicalIndex:
         _, searcher, dead = state
         total = int(searcher.num_docs)
         if within is None:
-            return self._collect(searcher, query, k, k + 1, total, dead) or []
+            return self._collect(searcher, query, k, 2 * k + 10, total, dead) or []
         # tantivy gathers the documents of a filter anew for each search, which for many takes
         # longer than fetching so many hits that enough of them will be allowed.
         allowed = KeyRanges(within.ranges)
         share = allowed.size() / max(1, total)
         if share > WIDE:
-            limit = int(2 * (k + 1) / share)
+            limit = int((2 * k + 10) / share)
             found = self._collect(searcher, query, k, limit, total, dead, allowed, once=True)
             if found is not None:
                 return found
         query = self._within(query, "document", within.documents)
-        return self._collect(searcher, query, k, k + 1, total, dead) or []
+        return self._collect(searcher, query, k, 2 * k + 10, total, dead) or []
 
     def _collect(
         self,
