@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citespan.errors import LoadError
+from citespan.load import read_bytes
 from citespan.load.decode import decode_bytes
 
 RUSSIAN = (
@@ -82,6 +83,12 @@ def test_line_ends_become_line_feeds_and_nothing_else_changes() -> None:
 def test_binary_data_is_refused() -> None:
     with pytest.raises(LoadError, match=r"a\.txt is .*(binary data|no text)"):
         decode_bytes(bytes(range(256)) * 20, "a.txt")
+
+
+@pytest.mark.parametrize("name", ["picture", "picture.txt"])
+def test_a_short_picture_is_not_taken_for_utf16(name: str) -> None:
+    with pytest.raises(LoadError):
+        read_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08", name)
 
 
 def test_nuls_become_spaces_of_the_same_length() -> None:

@@ -162,7 +162,11 @@ def _guess_utf16(data: bytes) -> str:
         or min(first, second) * 10 > max(first, second)
     ):
         return ""
-    return "utf-16-be" if first > second else "utf-16-le"
+    encoding = "utf-16-be" if first > second else "utf-16-le"
+    text = _try_decode(head[: len(head) - 2], encoding) or ""
+    usual = sum(char in "\t\n\r" or (char < "\u0900" and char.isprintable()) for char in text)
+    east_asian = sum("\u3000" <= char <= "\u9fff" or char >= "\uff00" for char in text)
+    return encoding if (usual + east_asian) * 10 >= 9 * len(text) and usual else ""
 
 
 def _is_east_asian(text: str) -> bool:

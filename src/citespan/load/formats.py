@@ -96,6 +96,10 @@ _MAGIC = (
     (b"%PDF-", "pdf"),
     (b"{\\rtf", "rtf"),
 )
+_BINARY_MAGIC = (
+    b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"MZ\x90", b"SQLite format 3", b"OggS",
+    b"fLaC", b"ID3", b"wOF", b"\xca\xfe\xba\xbe", b"RIFF",
+)  # fmt: skip
 _MEDIA = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -161,6 +165,8 @@ def find_format(name: str, head: bytes, media_type: str = "") -> Format | str:
         return "archives are not opened; unpack it and index the folder"
     if ending in _IMAGES or media_type.startswith(("image/", "audio/", "video/")):
         return "pictures, sound and video are not read; there is no text in them without OCR"
+    if head.startswith(_BINARY_MAGIC):
+        return "it is a picture, sound, video or program, not text"
     if head.startswith(b"PK\x03\x04"):
         return _name_package(head)
     if head.startswith(b"\xd0\xcf\x11\xe0"):
