@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ def test_groups_are_a_partition_by_value(measured, count):
     assert sorted(q for members in groups.values() for q in members) == sorted(measured)
     assert 1 <= len(groups) <= count
     ranges = [{measured[q] for q in members} for members in groups.values()]
-    for lower, upper in zip(ranges, ranges[1:], strict=False):
+    for lower, upper in itertools.pairwise(ranges):
         assert max(lower) < min(upper)
 
 

@@ -19,6 +19,7 @@ from citespan.evaluate.exports import (
     write_metrics_comparison,
     write_ragas,
     write_retrieval_results,
+    write_sentences,
     write_trec_qrels,
     write_trec_run,
 )
@@ -242,6 +243,15 @@ def test_tables(tmp_path):
     assert table[0]["mean"] == "0.250000"
     assert (table[1]["mean"], table[1]["questions"], table[1]["unmeasured"]) == ("", "0", "3")
     assert table[2]["pooled"] == "0.666667"
+
+
+def test_sentences(tmp_path):
+    found = {"a": [(Span(0, 4), 0), (Span(5, 9), 1)]}
+    write_sentences(found, {"a": "One. Two."}, tmp_path / "sentences.json")
+    first, second = json.loads((tmp_path / "sentences.json").read_text("utf-8"))
+    assert first["text"] == "One."
+    expected = {"doc_id": "a", "order": 1, "start": 5, "end": 9, "chunk": 1, "text": "Two."}
+    assert second == expected
 
 
 def test_run_retrieval_asks_by_name_and_goes_on_after_a_failure():

@@ -7,21 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from citespan.errors import InputError
 from citespan.evaluate import refusal
+from citespan.evaluate.cases import Case, is_correct
 from citespan.evaluate.groundtruth import Question
 from citespan.evaluate.metrics import Metric, parse_metrics
-from citespan.evaluate.ranking import measure_ranking
-from citespan.evaluate.relevance import ChunkIndex, drop_repeats, holds_evidence
-from citespan.evaluate.runs import RankedPassage, Result, Run
+from citespan.evaluate.relevance import ChunkIndex
+from citespan.evaluate.runs import RankedPassage, Run
 from citespan.evaluate.scores import Scores, make_scores
-from citespan.evaluate.span_metrics import (
-    FitTokens,
-    Ratio,
-    cut_at_budget,
-    fit_approximately,
-    measure_precision_omega,
-    measure_spans,
-    measure_spans_as_chroma,
-)
+from citespan.evaluate.span_metrics import FitTokens, Ratio, fit_approximately
 from citespan.types import Chunk
 
 DEFAULT_METRICS = (
@@ -109,87 +101,43 @@ def evaluate_run(
         _require_own_chunks(run, index, parsed)
 
     missing = tuple(q for q in asked if q not in run.results)
-    measure = _Measurer(index, fit)
+    cases = {n: Case(asked[n], r, index, fit) for n, r in run.results.items() if n in asked}
     scores: dict[str, Scores] = {}
     for metric in parsed:
-        compute = _score_refusal if metric.level == "refusal" else measure.score
-        scores[metric.name] = compute(metric, run, asked, missing)
+        if metric.level == "refusal":
+            scores[metric.name] = _score_refusal(metric, run, asked, missing)
+        else:
+            scores[metric.name] = _score_questions(metric, cases, asked, missing)
     notes = _list_notes(run, asked, missing)
     return Evaluation(run.name, scores, notes, dict(run.settings))
 
 
-@dataclass(frozen=True, slots=True)
-class _Measurer:
-    """Computes the metrics that have a value a question."""
-
-    index: ChunkIndex | None
-    fit: FitTokens
-
-    def score(
-        self, metric: Metric, run: Run, asked: Mapping[str, Question], missing: tuple[str, ...]
-    ) -> Scores:
-        by_document = metric.level == "doc"
-        values: dict[str, float] = {}
-        ratios: list[Ratio] = []
-        left_out: list[str] = []
-        for name, question in asked.items():
-            known = question.document_grades if by_document else question.evidence
-            if not question.answerable or not known:
-                left_out.append(name)
-            elif name in run.results:
-                found = self._measure(metric, run.results[name], question)
-                if isinstance(found, tuple):
-                    ratios.append(found)
-                    values[name] = found[0] / found[1] if found[1] else 0.0
-                else:
-                    values[name] = found
-        return make_scores(
-            metric,
-            values,
-            ratios=ratios if metric.level in ("span", "chroma", "evidence") else None,
-            unmeasured=[name for name in missing if name not in left_out],
-            not_applicable=left_out,
-        )
-
-    def _measure(self, metric: Metric, result: Result, question: Question) -> float | Ratio:
-        passages = drop_repeats(result.passages)
-        evidence = question.evidence
-        match metric.level:
-            case "doc":
-                grades = question.document_grades
-                documents = dict.fromkeys(p.doc_id for p in passages)
-                ideal = [g for g in grades.values() if g > 0]
-                return measure_ranking(metric, [grades.get(d, 0.0) for d in documents], ideal)
-            case "chunk":
-                relevant = self.index.find(evidence) if self.index else []
-                found = [float(holds_evidence(p, evidence)) for p in passages]
-                return measure_ranking(metric, found, [1.0] * len(relevant))
-        if metric.base.endswith("precision_omega"):
-            assert self.index is not None
-            touching = metric.level == "chroma"
-            return measure_precision_omega(self.index.find(evidence, touching=touching), evidence)
-        if metric.level == "chroma":
-            return measure_spans_as_chroma(metric.base, result.passages[: metric.k], evidence)
-        if metric.tokens is not None:
-            passages = cut_at_budget(passages, metric.tokens, fit=self.fit)
-        passages = passages[: metric.k]
-        if metric.level == "evidence":
-            held = sum(any(holds_evidence(p, [item]) for p in passages) for item in evidence)
-            return held, len(evidence)
-        return measure_spans(metric.base, passages, evidence)
-
-
-def is_correct(result: Result, question: Question) -> bool:
-    """Whether an answer from this result could be right: answerable, and evidence was retrieved.
-
-    This is what can be known without reading the answer; pass your own judgement to `refusal`'s
-    functions where you have one.
-    """
-    return question.answerable and any(
-        holds_evidence(passage, question.evidence)
-        if question.evidence
-        else passage.doc_id in question.document_grades
-        for passage in result.passages
+def _score_questions(
+    metric: Metric,
+    cases: Mapping[str, Case],
+    asked: Mapping[str, Question],
+    missing: tuple[str, ...],
+) -> Scores:
+    by_document = metric.level == "doc"
+    values: dict[str, float] = {}
+    ratios: list[Ratio] = []
+    left_out: set[str] = set()
+    for name, question in asked.items():
+        known = question.document_grades if by_document else question.evidence
+        if not question.answerable or not known:
+            left_out.add(name)
+        elif name in cases:
+            found = cases[name].measure(metric)
+            if isinstance(found, tuple):
+                ratios.append(found)
+                found = found[0] / found[1] if found[1] else 0.0
+            values[name] = found
+    return make_scores(
+        metric,
+        values,
+        ratios=ratios if metric.level in ("span", "chroma", "evidence") else None,
+        unmeasured=[name for name in missing if name not in left_out],
+        not_applicable=[name for name in asked if name in left_out],
     )
 
 

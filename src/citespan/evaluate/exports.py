@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from citespan.evaluate.groundtruth import Question
 from citespan.evaluate.ranking import rank_by_score
 from citespan.evaluate.runs import Run, raise_problems, write_json_lines
 from citespan.evaluate.statistics import bootstrap_interval
+from citespan.types import Span
 
 RETRIEVAL_COLUMNS = (
     "question_id",
@@ -202,6 +204,31 @@ def write_metrics_comparison(evaluations: Iterable[Evaluation], path: Path | str
         for row in list_comparison_rows(evaluations):
             cells = {k: f"{v:.6f}" if isinstance(v, float) else v for k, v in row.items()}
             writer.writerow(cells)
+
+
+def write_sentences(
+    sentences: Mapping[str, Sequence[tuple[Span, int]]],
+    texts: Mapping[str, str],
+    path: Path | str,
+) -> None:
+    """Write ``sentences.json``: each document's sentences with span, text and chunk number.
+
+    ``sentences`` holds (span, number of the chunk or cluster) in the document's order.
+    """
+    rows = [
+        {
+            "doc_id": doc,
+            "order": order,
+            "start": span.start,
+            "end": span.end,
+            "chunk": chunk,
+            "text": texts[doc][span.start : span.end],
+        }
+        for doc, items in sentences.items()
+        for order, (span, chunk) in enumerate(items)
+    ]
+    text = json.dumps(rows, ensure_ascii=False, indent=1)
+    Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _escape(name: str) -> str:

@@ -35,12 +35,13 @@ def fit_approximately(text: str, budget: int) -> tuple[int, int]:
     >>> fit_approximately("One window, two doors.", 3)
     (11, 3)
     """
-    end = used = 0
-    for match in itertools.islice(_TOKEN.finditer(text), budget + 1):
-        if used == budget:
-            return end, used
-        end, used = match.end(), used + 1
-    return len(text), used
+    total = len(_TOKEN.findall(text))
+    if total <= budget:
+        return len(text), total
+    if budget <= 0:
+        return 0, 0
+    last = next(itertools.islice(_TOKEN.finditer(text), budget - 1, None))
+    return last.end(), budget
 
 
 def fit_by_counting(count: Callable[[str], int]) -> FitTokens:
