@@ -8,7 +8,7 @@ from typing import Any
 from citespan.split.chunks import build_chunks, cut_sentences
 from citespan.split.pack import pack_units
 from citespan.split.ruler import Unit
-from citespan.split.sizes import Sizes
+from citespan.split.sizes import Sizes, make_sizes
 from citespan.tokens import CountTokens
 from citespan.types import Chunk, Document, Span
 
@@ -40,15 +40,14 @@ class SentenceSplitter:
     sizes: Sizes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        minimum = self.size // 4 if self.minimum is None else self.minimum
-        self.sizes = Sizes(
+        self.sizes = make_sizes(
             self.size,
             self.overlap,
             self.unit,
-            minimum,
-            self.count_tokens,
-            self.language,
-            self.engine,
+            minimum=self.minimum,
+            count_tokens=self.count_tokens,
+            language=self.language,
+            engine=self.engine,
         )
 
     def split(self, document: Document) -> list[Chunk]:
