@@ -17,6 +17,7 @@ from citespan.evaluate.metrics import (
     parse_metrics,
 )
 from citespan.evaluate.ranking import evaluate_qrels, rank_by_score
+from support import ROOT
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -128,3 +129,31 @@ def test_chroma_compatible_has_no_token_budget():
     assert chroma_compatible(parse_metric("recall@3")).name == "recall@3"
     with pytest.raises(InputError, match="no token budget"):
         chroma_compatible(parse_metric("span_recall@750tok"))
+
+
+def test_every_measure_is_documented():
+    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    for stem, measure in MEASURES.items():
+        if measure.level != "doc":  # one line serves them all
+            assert f"`{stem}" in page, stem
+    assert "`doc_…`" in page
+
+
+def test_the_pages_example_runs(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    blocks = [block.split("```")[0].strip() for block in page.split("```json\n")[1:]]
+    (tmp_path / "questions.jsonl").write_text(
+        '{"id": "q1", "question": "Who?", "evidence": [{"doc": "a.md", "start": 0, "end": 9}]}\n'
+        + blocks[0],
+        "utf-8",
+    )
+    passage = '{"doc_id": "a.md", "start": 0, "end": 20, "score": 1}'
+    for name in ("baseline", "semantic"):
+        line = f'{{"query_id": "q1", "passages": [{passage}]}}'
+        (tmp_path / f"{name}.jsonl").write_text(line, "utf-8")
+    (tmp_path / "a.md").write_text("x" * 500, "utf-8")
+    assert '"gate"' in blocks[1]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "evaluation.md", "exec"), {})
+    assert "no difference shown between baseline and semantic" in capsys.readouterr().out

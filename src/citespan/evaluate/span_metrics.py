@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from citespan.evaluate.groundtruth import Evidence
 from citespan.evaluate.runs import RankedPassage
@@ -35,13 +36,19 @@ def fit_approximately(text: str, budget: int) -> tuple[int, int]:
     >>> fit_approximately("One window, two doors.", 3)
     (11, 3)
     """
-    total = len(_TOKEN.findall(text))
+    total = _count_approximately(text)
     if total <= budget:
         return len(text), total
     if budget <= 0:
         return 0, 0
     last = next(itertools.islice(_TOKEN.finditer(text), budget - 1, None))
     return last.end(), budget
+
+
+@lru_cache(maxsize=10_000)
+def _count_approximately(text: str) -> int:
+    """Count the tokens of a text; a collection's chunks come back question after question."""
+    return len(_TOKEN.findall(text))
 
 
 def fit_by_counting(count: Callable[[str], int]) -> FitTokens:
