@@ -16,13 +16,19 @@ try:
     import numpy as np
 
     from citespan.cli.console import print_table, say
-    from citespan.cli.explain import draw_answer, draw_gate, draw_hits, draw_passages
+    from citespan.cli.explain import draw_answer, draw_gate, draw_hits, draw_passages, draw_terms
     from citespan.cli.index_commands import describe_report
     from citespan.cli.render import draw_answer as draw_result
     from citespan.cli.render import draw_prompt
     from citespan.config import load_settings
     from citespan.load import LoadReport, load_documents
-    from citespan.pipeline import ask_index, build_index, explain_hits, open_index, prepare_document
+    from citespan.pipeline import (
+        ask_index,
+        build_index,
+        explain_trace,
+        open_index,
+        prepare_document,
+    )
     from citespan.pipeline.parts import open_parts
 except ModuleNotFoundError as error:  # run with the system's Python: say what to do
     sys.exit(f"{error.name} is not installed; run: make demo (or {OURS} main.py after make setup)")
@@ -35,7 +41,8 @@ UNANSWERABLE = "Who won the football world cup in 1998?"
 
 def title(number: int, name: str, what: str) -> None:
     """Announce a stage."""
-    say(f"\n{'=' * 88}\n{number:>2}. {name.upper():<10} {what}\n{'=' * 88}")
+    head = f"{number:>2}." if number else "   "
+    say(f"\n{'=' * 88}\n{head} {name.upper():<10} {what}\n{'=' * 88}")
 
 
 def main() -> None:
@@ -94,8 +101,9 @@ def main() -> None:
         trace = (answer := ask_index(index, ANSWERABLE)).trace
         assert trace is not None
         title(5, "retrieve", f"{ANSWERABLE!r}: which chunks match, by words and by meaning")
-        say(f"terms: {' '.join('|'.join(group) for group in trace.terms)}")
-        draw_hits(trace, explain_hits(index, trace))
+        details = explain_trace(index, trace)
+        draw_terms(trace, details)
+        draw_hits(trace, details)
         title(6, "expand", "passages grow around the hits, within a budget of tokens")
         draw_passages(trace)
         title(7, "gate", "is there anything relevant at all?")
@@ -109,9 +117,7 @@ def main() -> None:
         say("\nThe answer as a user sees it:\n")
         draw_result(answer)
 
-        say(
-            f"\n{'=' * 88}\n    A question that the documents do not answer: {UNANSWERABLE!r}\n{'=' * 88}"
-        )
+        title(0, "refuse", f"{UNANSWERABLE!r}: a question that the documents do not answer")
         draw_result(ask_index(index, UNANSWERABLE))
 
 

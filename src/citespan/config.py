@@ -18,7 +18,7 @@ from citespan.errors import InputError
 
 PREFIX = "CITESPAN_"
 FILE_NAME = "citespan.toml"
-RESERVED = frozenset({"CITESPAN_CONFIG", "CITESPAN_MODELS", "CITESPAN_BENCH"})
+RESERVED = frozenset({"CITESPAN_CONFIG", "CITESPAN_MODELS", "CITESPAN_BENCH", "CITESPAN_DEBUG"})
 """Variables with the prefix that are no settings: files and folders of the program itself."""
 
 

@@ -92,7 +92,7 @@ def ask(
     else:
         draw_answer(answer, with_prompt=show_prompt)
     if strict and answer.status == "refused":
-        sys.exit(REFUSED)
+        raise click.exceptions.Exit(REFUSED)
 
 
 def _stream(piece: str) -> None:
@@ -159,17 +159,17 @@ def explain(
 ) -> None:
     """Show each number of each stage on the way to an answer."""
     from citespan.cli.explain import draw_trace, trace_json
-    from citespan.pipeline import ask_index, explain_hits
+    from citespan.pipeline import ask_index, explain_trace
 
     where = make_filter(source, title, language, field)
     with _open(read_settings(**flags)) as index:
         answer = ask_index(index, question, where=where)
         assert answer.trace is not None  # ask_index always sets it
-        terms = explain_hits(index, answer.trace)
+        details = explain_trace(index, answer.trace)
     if as_json:
-        print_json(trace_json(answer.trace, terms))
+        print_json(trace_json(answer.trace, details))
     else:
-        draw_trace(answer.trace, terms)
+        draw_trace(answer.trace, details)
 
 
 @click.command()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,16 @@ def note(text: str) -> None:
 def say(text: str = "") -> None:
     """Write a line of the result."""
     click.echo(text)
+
+
+def style(text: str, **how: Any) -> str:
+    """Colour a text (``click.style``), unless NO_COLOR is set; a file or pipe gets it plain."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, **how)
+
+
+def output_width() -> int:
+    """Return the terminal's width in columns (COLUMNS, if set), and 100 where there is none."""
+    return max(20, shutil.get_terminal_size((100, 24)).columns)
 
 
 def print_json(value: Any) -> None:
@@ -50,20 +61,33 @@ def print_table(
     rows: Iterable[Sequence[Any]],
     *,
     numbers: Sequence[int] = (),
+    cut: Sequence[int] = (),
 ) -> None:
-    """Draw a table as wide as the terminal allows; columns in ``numbers`` stand right."""
+    """Draw a table as wide as the terminal allows.
+
+    Columns in ``numbers`` stand right and are never cut; those in ``cut`` stay on one line and
+    end in "…" where they are too long; the others are folded.
+    """
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
+    table = Table(show_edge=False, pad_edge=False, box=SIMPLE_HEAD)
     for position, name in enumerate(columns):
-        table.add_column(name, justify="right" if position in numbers else "left")
+        right = position in numbers
+        table.add_column(
+            name,
+            justify="right" if right else "left",
+            no_wrap=right or position in cut,
+            overflow="ellipsis" if position in cut else "fold",
+        )
     for row in rows:
         # Text, not markup: a document's "[red]" is data.
         table.add_row(*(Text(format_value(cell)) for cell in row))
-    width = None if sys.stdout.isatty() else 120
-    Console(width=width, soft_wrap=False).print(table)
+    if title:
+        say(title)
+    Console(width=output_width()).print(table)
 
 
 def format_value(value: Any) -> str:
@@ -77,6 +101,18 @@ def format_value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return " ".join(str(value).split())
+
+
+def shorten_name(name: str, width: int = 28) -> str:
+    """Cut a path's middle out where it is longer than ``width``; its end tells it apart.
+
+    >>> shorten_name("handbook/chapters/part-one/warranty.md")
+    'han…ers/part-one/warranty.md'
+    """
+    if len(name) <= width:
+        return name
+    head = max(1, width // 8)
+    return f"{name[:head]}…{name[-(width - head - 1) :]}"
 
 
 def format_bytes(count: int) -> str:

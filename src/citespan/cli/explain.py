@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from citespan.cli.console import as_plain, print_table, say
+from citespan.cli.console import as_plain, output_width, print_table, say, shorten_name
 from citespan.cli.render import answer_json, gate_json, passage_json
+from citespan.pipeline import Explanation
 from citespan.types import Trace
 
+NUMBER = 8
+"""Columns that one number takes in a table."""
+CHUNK = 38
+"""Columns that a chunk's place takes."""
 
-def trace_json(trace: Trace, terms: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Return a trace as JSON values; ``terms`` are each hit's BM25 parts."""
+
+def trace_json(trace: Trace, details: Explanation) -> dict[str, Any]:
+    """Return a trace as JSON values; a hit's parts hold what each term adds to its BM25."""
     value: dict[str, Any] = {
         "question": trace.question,
         "language": trace.language,
-        "terms": as_plain(trace.terms),
+        "terms": [{"term": d.term, "chunks": d.chunks, "weight": d.weight} for d in details.terms],
         "settings": as_plain(trace.settings),
         "hits": [
             {
                 "rank": hit.rank,
                 "document_id": hit.chunk.document_id,
+                "source": details.sources.get(hit.chunk.document_id),
                 "order": hit.chunk.order,
                 "spans": as_plain(hit.chunk.spans),
                 "score": hit.score,
-                "parts": {**hit.parts, **parts},
+                "parts": {**hit.parts, **details.hit_parts(number)},
             }
-            for hit, parts in zip(trace.hits, terms, strict=True)
+            for number, hit in enumerate(trace.hits)
         ],
         "passages": [passage_json(passage) for passage in trace.passages],
         "gate": gate_json(trace.gate),
@@ -39,17 +46,21 @@ def trace_json(trace: Trace, terms: Sequence[Mapping[str, float]]) -> dict[str, 
     return value
 
 
-def draw_trace(trace: Trace, terms: Sequence[Mapping[str, float]]) -> None:
+def draw_trace(trace: Trace, details: Explanation) -> None:
     """Draw the stages one after another."""
-    say(f"question   {trace.question}")
-    say(f"language   {trace.language or 'unknown'}")
-    say(f"terms      {' '.join('|'.join(group) for group in trace.terms)}")
-    draw_hits(trace, terms)
+    say(f"Question   {trace.question}")
+    say(f"Language   {trace.language or 'unknown'}")
+    say(f"Settings   {', '.join(f'{k} {v}' for k, v in trace.settings.items() if v != '')}")
+    draw_terms(trace, details)
+    draw_hits(trace, details)
     draw_passages(trace)
     say("\nGate")
     draw_gate(trace)
     if trace.prompt is not None:
-        say(f"\nPrompt: {len(trace.prompt.passages)} sources, {trace.prompt.tokens} tokens")
+        dropped = f", {len(trace.prompt.dropped)} passages dropped" if trace.prompt.dropped else ""
+        say(
+            f"\nPrompt\n{len(trace.prompt.passages)} sources, {trace.prompt.tokens} tokens{dropped}"
+        )
     if trace.draft is not None:
         say(f"\nGenerate ({trace.draft.generator})\n{trace.draft.text}")
     if trace.answer is not None:
@@ -58,60 +69,118 @@ def draw_trace(trace: Trace, terms: Sequence[Mapping[str, float]]) -> None:
     print_table(
         "\nTime",
         ("stage", "ms"),
-        ((name, seconds * 1000) for name, seconds in trace.seconds.items()),
+        ((name, f"{seconds * 1000:.1f}") for name, seconds in trace.seconds.items()),
         numbers=(1,),
     )
 
 
-def draw_hits(trace: Trace, terms: Sequence[Mapping[str, float]]) -> None:
-    """Draw the hits with the parts of their scores, and what each term adds to BM25."""
-    names = list(dict.fromkeys(name for hit in trace.hits for name in hit.parts))
-    sources = {passage.document_id: passage.source for passage in trace.passages}
+def draw_terms(trace: Trace, details: Explanation) -> None:
+    """Draw what the index knows of each term, and what it adds to the BM25 of each hit."""
+    room = max(1, (output_width() - 40) // 7)
+    shown = trace.hits[:room]
+    more = f" (the first {len(shown)} of {len(trace.hits)} hits)" if room < len(trace.hits) else ""
     print_table(
-        "\nRetrieve: chunks and the parts of their scores",
-        ("rank", "chunk", "score", *names),
+        f"\nTerms: how many of the {details.chunks} chunks hold each, its weight, and what it adds "
+        f"to the\nBM25 score of the hit of each rank{more}",
+        ("term", "chunks", "weight", *(f"#{hit.rank}" for hit in shown)),
         (
             (
-                hit.rank,
-                f"{sources.get(hit.chunk.document_id, hit.chunk.document_id)}"
-                f" {hit.chunk.start}-{hit.chunk.end}",
-                hit.score,
-                *(hit.parts.get(name) for name in names),
+                detail.term,
+                detail.chunks,
+                f"{detail.weight:.2f}",
+                *("" if v is None else f"{v:.2f}" for v in detail.adds[:room]),
             )
+            for detail in details.terms
+        ),
+        numbers=range(1, len(shown) + 3),
+    )
+
+
+def draw_hits(trace: Trace, details: Explanation) -> None:
+    """Draw the hits with the parts of their scores; what is the same for all is said once."""
+    columns = _order_parts({name for hit in trace.hits for name in hit.parts})
+    constant = [name for name in columns if name.startswith("weight_") and _same(trace, name)]
+    columns = [name for name in columns if name not in constant]
+    places = {
+        hit.rank: f"{shorten_name(details.sources.get(hit.chunk.document_id, ''), 24)}"
+        f" {hit.chunk.start}-{hit.chunk.end}"
+        for hit in trace.hits
+    }
+    fits = (output_width() - CHUNK) // NUMBER - 2
+    first = columns if len(columns) <= fits else []
+    print_table(
+        "\nRetrieve: chunks, and the parts of their scores",
+        ("rank", "score", *map(_head, first), "chunk"),
+        (
+            (hit.rank, hit.score, *(_cell(hit.parts, name) for name in first), places[hit.rank])
             for hit in trace.hits
         ),
-        numbers=(0, *range(2, len(names) + 3)),
+        numbers=range(len(first) + 2),
+        cut=(len(first) + 2,),
     )
-    words = list(dict.fromkeys(name for parts in terms for name in parts))
-    if words:
-        print_table(
-            "\nRetrieve: what each term adds to BM25",
-            ("rank", *(name.removeprefix("bm25[").removesuffix("]") for name in words)),
-            (
-                (hit.rank, *(parts.get(name) for name in words))
-                for hit, parts in zip(trace.hits, terms, strict=True)
-            ),
-            numbers=tuple(range(len(words) + 1)),
-        )
+    if not first:
+        wide = max(1, output_width() // (NUMBER + 4) - 1)
+        for at in range(0, len(columns), wide):
+            part = columns[at : at + wide]
+            print_table(
+                "",
+                ("rank", *part),
+                ((hit.rank, *(_cell(hit.parts, name) for name in part)) for hit in trace.hits),
+                numbers=range(len(part) + 1),
+            )
+    weights = {name: trace.hits[0].parts[name] for name in constant}
+    if any(weight != 1 for weight in weights.values()):
+        said = (f"{name.removeprefix('weight_')} {value:.3g}" for name, value in weights.items())
+        say(f"weights: {', '.join(said)}")
+
+
+def _order_parts(names: Iterable[str]) -> list[str]:
+    """Put what belongs to one side together: its score, its rank, its z-score, its weight.
+
+    >>> _order_parts(["rank_bm25", "cosine", "bm25", "z_cosine"])
+    ['bm25', 'rank_bm25', 'cosine', 'z_cosine']
+    """
+    kinds = ("rank_", "z_", "weight_")
+
+    def place(name: str) -> tuple[str, int, str]:
+        for number, prefix in enumerate(kinds, start=1):
+            if name.startswith(prefix):
+                return name.removeprefix(prefix), number, name
+        return name, 0, name
+
+    return sorted(names, key=place)
+
+
+def _head(name: str) -> str:
+    return next((p for p in ("rank", "z", "weight") if name.startswith(f"{p}_")), name)
+
+
+def _cell(parts: Any, name: str) -> Any:
+    value = parts.get(name)
+    return round(value) if value is not None and name.startswith("rank_") else value
+
+
+def _same(trace: Trace, name: str) -> bool:
+    return len({hit.parts.get(name) for hit in trace.hits}) == 1
 
 
 def draw_passages(trace: Trace) -> None:
     """Draw the passages that grew around the hits."""
     print_table(
         "\nExpand: passages grown around the hits",
-        ("passage", "source", "span", "score", "hits", "text"),
+        ("#", "score", "hits", "passage", "text"),
         (
             (
                 number,
-                passage.source,
-                f"{passage.start}-{passage.end}",
                 passage.score,
                 len(passage.hits),
-                passage.text[:60],
+                f"{shorten_name(passage.source, 24)} {passage.start}-{passage.end}",
+                passage.text[:120],
             )
             for number, passage in enumerate(trace.passages, start=1)
         ),
-        numbers=(0, 3, 4),
+        numbers=(0, 1, 2),
+        cut=(4,),
     )
 
 
@@ -123,7 +192,7 @@ def draw_gate(trace: Trace) -> None:
     say(f"{gate.state}, score {gate.score:.3f}, threshold {gate.threshold:.3f}")
     say(gate.reason)
     if gate.parts:
-        print_table("", ("part", "value"), gate.parts.items(), numbers=(1,))
+        say(", ".join(f"{name} {value:.3f}" for name, value in gate.parts.items()))
 
 
 def draw_answer(trace: Trace) -> None:
@@ -131,19 +200,21 @@ def draw_answer(trace: Trace) -> None:
     answer = trace.answer
     if answer is None:
         return
-    say(f"{answer.status}")
+    say(answer.status)
+    if not answer.sentences:
+        return
     print_table(
         "",
-        ("sentence", "citations", "support", "supported", "problems"),
+        ("support", "holds", "citations", "sentence", "problems"),
         (
             (
-                sentence.text[:80],
-                " ".join(f"[{c.number}] {c.start}-{c.end}" for c in sentence.citations),
                 sentence.support,
                 "yes" if sentence.supported else "no",
+                " ".join(f"[{c.number}] {c.start}-{c.end}" for c in sentence.citations),
+                sentence.text[:160],
                 "; ".join(sentence.problems),
             )
             for sentence in answer.sentences
         ),
-        numbers=(2,),
+        numbers=(0,),
     )

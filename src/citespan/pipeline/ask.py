@@ -17,7 +17,7 @@ from citespan.pipeline.opened import OpenIndex
 from citespan.pipeline.parts import open_generator
 from citespan.prompt import build_prompt, refusal_text, shrink_prompt
 from citespan.protocols import Filter, Generator, Store
-from citespan.retrieve import Retriever, explain_hit, retrieve_hits
+from citespan.retrieve import Retriever, retrieve_hits
 from citespan.text import analyze_query, detect_language
 from citespan.types import Answer, Gate, Hit, Trace
 from citespan.verify import verify_answer
@@ -143,18 +143,6 @@ def ask_index(
             answer = verify_answer(trace.draft, trace.prompt, gate, weigh=weigh)
     trace.answer = replace(answer, trace=trace, notes=(*index.notes, *answer.notes))
     return trace.answer
-
-
-def explain_hits(index: OpenIndex, trace: Trace) -> list[dict[str, float]]:
-    """Return, for each hit of a trace, what each term adds to its BM25 score."""
-    parts: list[dict[str, float]] = []
-    for hit in trace.hits:
-        keys = index.store.chunk_keys(hit.chunk.document_id)
-        if hit.chunk.order >= len(keys):
-            parts.append({})
-            continue
-        parts.append(explain_hit(index.store, trace.terms, keys[hit.chunk.order]))
-    return parts
 
 
 def _refuse(trace: Trace, gate: Gate) -> Answer:
