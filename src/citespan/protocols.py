@@ -118,13 +118,17 @@ class SentenceRange:
     """Stored sentences of one document in order, from number ``first`` on.
 
     ``spans`` is int32 ``[n, 2]``; ``vectors`` float32 ``[n, dimension]``, or None where the
-    document was stored without.
+    document was stored without. ``terms`` are the hashes (``citespan.text.hash_terms``) of all the
+    sentences' index terms, one sentence after another; ``counts`` int32 ``[n]`` says how many of
+    them each sentence has. So a sentence is scored by its words without being analysed again.
     """
 
     document_id: str
     first: int
     spans: NDArray[np.int32]
     vectors: NDArray[np.float32] | None
+    terms: NDArray[np.uint32]
+    counts: NDArray[np.int32]
 
 
 class Store(Protocol):
@@ -191,6 +195,18 @@ class Store(Protocol):
         self, requests: Sequence[tuple[str, int, int | None]]
     ) -> list[SentenceRange]:
         """Return for each (document id, first, last) its sentences as arrays, in few queries."""
+        ...
+
+    def chunk_sentences(self, keys: Sequence[int]) -> list[list[tuple[str, int, int]]]:
+        """Return, for each chunk, (document id, first, last) of the sentences of each span."""
+        ...
+
+    def read_note(self, name: str) -> Any:
+        """Return what ``write_note`` kept under a name, a JSON value; None if there is nothing."""
+        ...
+
+    def write_note(self, name: str, value: Any) -> None:
+        """Keep a JSON value with the index, such as what was learned about it."""
         ...
 
     def get_fingerprints(self) -> dict[str, str]:

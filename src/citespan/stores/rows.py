@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from citespan.protocols import DocumentInfo, Filter, SentenceRange, Vectors
 from citespan.stores.filters import build_where
 from citespan.types import Chunk, Document, Page, Section, Span
 
-BLOCK = 64
-"""Sentences a row: a hit's surroundings are one or two rows, a document few."""
+BLOCK = 16
+"""Sentences a row: what stands around a hit is one row or two, and little besides is read."""
 
 T = TypeVar("T")
 
@@ -76,10 +77,13 @@ def insert_chunks(
     first_key: int,
     chunks: Sequence[Chunk],
     vectors: NDArray[np.float32] | None,
+    sentences: Sequence[Span],
 ) -> None:
     """Insert chunks under the keys from ``first_key`` on, and their vectors if there are."""
+    starts = [span.start for span in sentences]
+    ends = [span.end for span in sentences]
     db.executemany(
-        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             (
                 first_key + order,
@@ -88,6 +92,9 @@ def insert_chunks(
                 encode_text(chunk.text),
                 encode_text(chunk.context),
                 chunk.overlap,
+                json.dumps(
+                    [(bisect_right(ends, s), bisect_left(starts, e)) for s, e in chunk.spans]
+                ),
             )
             for order, chunk in enumerate(chunks)
         ),
@@ -107,18 +114,22 @@ def insert_sentences(
     document: int,
     spans: Sequence[Span],
     vectors: NDArray[np.float32] | None,
+    terms: Sequence[NDArray[np.uint32]],
 ) -> None:
-    """Insert a document's sentences, a block a row."""
+    """Insert a document's sentences, a block a row; ``terms`` are their hashed index terms."""
+    counts = np.array([len(row) for row in terms], dtype="<i4")
     bounds = np.asarray(spans, dtype="<i4").reshape(-1, 2)
     halves = None if vectors is None else np.ascontiguousarray(vectors, dtype="<f2")
     db.executemany(
-        "INSERT INTO sentences VALUES (?, ?, ?, ?)",
+        "INSERT INTO sentences VALUES (?, ?, ?, ?, ?, ?)",
         (
             (
                 document,
                 start // BLOCK,
                 bounds[start : start + BLOCK].tobytes(),
                 None if halves is None else halves[start : start + BLOCK].tobytes(),
+                b"".join(row.astype("<u4").tobytes() for row in terms[start : start + BLOCK]),
+                counts[start : start + BLOCK].tobytes(),
             )
             for start in range(0, len(bounds), BLOCK)
         ),
@@ -244,33 +255,62 @@ def read_sentence_ranges(
         for document_id, first, last in requests
     ]
     asked = json.dumps([[d, f // BLOCK, (n - 1) // BLOCK] for d, f, n in wanted])
-    found: dict[int, list[tuple[int, bytes, bytes | None]]] = {}
-    for number, block, spans, vectors in db.execute(
-        "SELECT ask.key, block, sentences.spans, vectors FROM json_each(?) AS ask"
+    found: dict[int, list[_Block]] = {}
+    for number, *block in db.execute(
+        "SELECT ask.key, block, sentences.spans, vectors, terms, counts FROM json_each(?) AS ask"
         " JOIN documents ON documents.id = json_extract(ask.value, '$[0]')"
         " JOIN sentences ON sentences.document = documents.key AND block BETWEEN"
         " json_extract(ask.value, '$[1]') AND json_extract(ask.value, '$[2]')"
         " ORDER BY ask.key, block",
         (asked,),
     ):
-        found.setdefault(number, []).append((block, spans, vectors))
+        found.setdefault(number, []).append(_Block(*block))
     return [
         _cut_range(document_id, first, last, found.get(i, []))
         for i, (document_id, first, last) in enumerate(wanted)
     ]
 
 
-def _cut_range(
-    document_id: str, first: int, last: int, blocks: list[tuple[int, bytes, bytes | None]]
-) -> SentenceRange:
-    if not blocks:
-        return SentenceRange(document_id, first, np.zeros((0, 2), np.int32), None)
-    skip = first - blocks[0][0] * BLOCK
-    size = max(0, last - first)
-    spans = np.frombuffer(b"".join(b[1] for b in blocks), dtype="<i4").reshape(-1, 2)
-    stored = [b[2] for b in blocks if b[2] is not None]
+class _Block(NamedTuple):
+    number: int
+    spans: bytes
+    vectors: bytes | None
+    terms: bytes
+    counts: bytes
+
+
+def _cut_range(document_id: str, first: int, last: int, blocks: Sequence[_Block]) -> SentenceRange:
+    spans = np.frombuffer(b"".join(b.spans for b in blocks), dtype="<i4").reshape(-1, 2)
+    terms = np.frombuffer(b"".join(b.terms for b in blocks), dtype="<u4")
+    counts = np.frombuffer(b"".join(b.counts for b in blocks), dtype="<i4")
+    skip = first - blocks[0].number * BLOCK if blocks else 0
+    part = slice(skip, skip + max(0, last - first))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    kept = counts[part]
+    begin = int(ends[min(skip, len(counts))])
     vectors = None
+    stored = [b.vectors for b in blocks if b.vectors is not None]
     if stored:
         halves = np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(spans), -1)
-        vectors = halves[skip : skip + size].astype(np.float32)
-    return SentenceRange(document_id, first, spans[skip : skip + size].astype(np.int32), vectors)
+        vectors = halves[part].astype(np.float32)
+    return SentenceRange(
+        document_id,
+        first,
+        spans[part].astype(np.int32),
+        vectors,
+        terms[begin : begin + int(kept.sum())].astype(np.uint32),
+        kept.astype(np.int32),
+    )
+
+
+def read_chunk_sentences(
+    db: sqlite3.Connection, keys: Sequence[int]
+) -> dict[int, list[tuple[str, int, int]]]:
+    """Return (document id, first, last) of the sentences of each span, by chunk key."""
+    rows = db.execute(
+        "SELECT chunks.key, documents.id, chunks.sentences FROM json_each(?) AS ask"
+        " JOIN chunks ON chunks.key = ask.value"
+        " JOIN documents ON documents.key = chunks.document",
+        (json.dumps(list(keys)),),
+    )
+    return {key: [(doc, first, last) for first, last in json.loads(s)] for key, doc, s in rows}

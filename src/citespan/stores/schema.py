@@ -49,16 +49,21 @@ CREATE TABLE chunks (
     spans TEXT NOT NULL,
     text BLOB NOT NULL,
     context BLOB NOT NULL,
-    overlap INTEGER NOT NULL
+    overlap INTEGER NOT NULL,
+    -- [first, last) number of the sentences that each span overlaps
+    sentences TEXT NOT NULL
 );
 -- float32, little-endian.
 CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
--- Sentences in blocks: spans as pairs of int32, vectors as float16, both little-endian.
+-- Sentences in blocks, little-endian: spans as pairs of int32, vectors as float16, hashes of their
+-- terms as uint32, one sentence after another, and how many each sentence has as int32.
 CREATE TABLE sentences (
     document INTEGER NOT NULL,
     block INTEGER NOT NULL,
     spans BLOB NOT NULL,
     vectors BLOB,
+    terms BLOB NOT NULL,
+    counts BLOB NOT NULL,
     PRIMARY KEY (document, block)
 );
 -- What the derived indexes must forget, emptied once they have.

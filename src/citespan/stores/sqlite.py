@@ -34,6 +34,7 @@ from citespan.stores.filters import Scope, resolve_filter
 from citespan.stores.indexes import DerivedIndexes
 from citespan.stores.status import StoreStatus, find_problems, measure_store
 from citespan.stores.truth import SqliteTruth, read_meta, set_meta
+from citespan.text import hash_terms
 from citespan.types import Chunk, Document, Span
 
 FLUSH_CHUNKS = 5_000
@@ -61,6 +62,7 @@ class SqliteStore:
 
             analyze = analyze_terms
         self.directory = folder
+        self._analyze = analyze
         self._path = folder / schema.FILE_NAME
         self._lock_file = lock
         self._mutex = threading.RLock()
@@ -184,6 +186,10 @@ class SqliteStore:
         dimension = check_write(
             document, chunks, vectors, sentences, sentence_vectors, self.dimension
         )
+        terms = [
+            hash_terms(self._analyze(document.text[start:end], document.language))
+            for start, end in sentences
+        ]
         with self._transaction() as (db, generation):
             taken = db.execute(
                 "SELECT source FROM documents WHERE id = ? AND source <> ?",
@@ -199,8 +205,8 @@ class SqliteStore:
             key = rows.insert_document(
                 db, document, fingerprint, first, len(chunks), len(sentences)
             )
-            rows.insert_chunks(db, key, first, chunks, vectors)
-            rows.insert_sentences(db, key, sentences, sentence_vectors)
+            rows.insert_chunks(db, key, first, chunks, vectors, sentences)
+            rows.insert_sentences(db, key, sentences, sentence_vectors, terms)
             set_meta(db, "next_key", first + len(chunks))
             if dimension:
                 set_meta(db, "dimension", dimension)
@@ -299,6 +305,27 @@ class SqliteStore:
         """Return for each (document id, first, last) its sentences as arrays, by one query."""
         with self._connections.use() as db:
             return rows.read_sentence_ranges(db, requests)
+
+    def chunk_sentences(self, keys: Sequence[int]) -> list[list[tuple[str, int, int]]]:
+        """Return, for each chunk, (document id, first, last) of the sentences of each span."""
+        with self._connections.use() as db:
+            found = rows.read_chunk_sentences(db, [int(key) for key in keys])
+        return [rows.pick(found, int(key)) for key in keys]
+
+    def read_note(self, name: str) -> Any:
+        """Return what ``write_note`` kept under a name; None if there is nothing."""
+        with self._connections.use() as db:
+            row = db.execute("SELECT value FROM meta WHERE name = ?", (f"note:{name}",)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def write_note(self, name: str, value: Any) -> None:
+        """Keep a JSON value with the index; it changes nothing of what is found."""
+        self._need_writer()
+        with self._mutex, self._connections.use() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                (f"note:{name}", json.dumps(value, ensure_ascii=False)),
+            )
 
     def count_chunks(self) -> int:
         """Return the number of chunks."""

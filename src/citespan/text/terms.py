@@ -7,7 +7,11 @@ been seen before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from citespan.text.function_words import FUNCTION_WORDS, NEGATIONS
 from citespan.text.languages import count_votes, detect_language
@@ -103,3 +107,15 @@ def _remember(known: dict[str, tuple[str, ...]], token: str, language: str) -> t
             known.clear()
         known[token] = terms
     return terms
+
+
+def hash_terms(terms: Iterable[str]) -> NDArray[np.uint32]:
+    """Return a 32-bit hash (CRC-32 of the UTF-8) of each term, in order.
+
+    Sentences keep their terms so: four bytes each. Two terms of a question and of the few thousand
+    sentences it is compared with share a hash once in some ten thousand questions.
+
+    >>> hash_terms(["tea", "pot"]).tolist()
+    [2391201714, 515732239]
+    """
+    return np.array([crc32(t.encode("utf-8", "surrogatepass")) for t in terms], dtype=np.uint32)
