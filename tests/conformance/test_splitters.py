@@ -1,12 +1,15 @@
 """What every splitter promises, whoever wrote it.
 
-Add a factory to ``SPLITTERS`` to hold yours to it. A factory takes ``size``, ``overlap``, ``unit`` and ``count_tokens`` and returns a splitter.
+Add a factory to ``SPLITTERS`` to hold yours to it. A factory takes ``size``, ``overlap``, ``unit``
+and ``count_tokens`` and returns a splitter.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -95,8 +98,13 @@ def measure(chunk: Chunk, document: Document, unit: Unit) -> int:
         return len(whole.split())
     if unit == "tokens":
         return estimate_tokens(whole)
-    sentences = split_sentences(document.text, document.language)
+    sentences = list_sentences(document.text, document.language)
     return sum(s < chunk.end and e > chunk.start for s, e in sentences)
+
+
+@lru_cache(maxsize=4)
+def list_sentences(text: str, language: str) -> list[tuple[int, int]]:
+    return list(split_sentences(text, language))
 
 
 def check_laws(document: Document, chunks: list[Chunk]) -> None:
@@ -221,3 +229,49 @@ def test_settings_are_json_and_tell_splitters_apart(make: Callable[..., Splitter
 def test_the_same_text_gives_the_same_chunks(make: Callable[..., Splitter]) -> None:
     document = make_document(TEXTS["markdown"])
     assert make().split(document) == make().split(document)
+
+
+UNITS_OF_TEXT = {
+    "prose": "One two three. Four five!\n\n",
+    "one token": "x",
+    "chinese": "中",
+    "headings": "# A\n",
+    "rows": "| a | b |\n",
+    "fences": "```\n",
+    "quotes": "> ",
+    "tags": "<p>",
+    "open tags": "<a ",
+    "comments": "<!--",
+    "tables": "<table><tr>",
+    "deeper": "if x:\n ",
+    "blank lines": "\n",
+    "marks": ".",
+}
+
+
+def count_calls(work: Callable[[], object]) -> int:
+    """Count the calls that a piece of work makes: its time, on a machine without neighbours."""
+    calls = 0
+
+    def see(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@each_splitter
+@pytest.mark.parametrize("unit", UNITS_OF_TEXT.values(), ids=UNITS_OF_TEXT.keys())
+def test_the_work_grows_as_the_text_does(make: Callable[..., Splitter], unit: str) -> None:
+    splitter = make(size=50, overlap=0)
+    short, long = (make_document(unit * (n // len(unit)), "en") for n in (1_000, 4_000))
+    splitter.split(make_document("Load what is loaded once. Now.", "en"))
+    few = count_calls(lambda: splitter.split(short))
+    many = count_calls(lambda: splitter.split(long))
+    assert many <= 6 * few + 1_000

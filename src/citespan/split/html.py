@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from citespan.split.markdown import close_sections, find_plain
+from citespan.split.markdown import close_sections
 from citespan.split.paragraphs import find_paragraphs
 from citespan.split.ruler import Unit
 from citespan.split.sizes import Sizes, make_sizes
@@ -64,13 +64,7 @@ class HtmlSplitter:
         """Return the chunks in order."""
         blocks, sections = find_html(document.text)
         if not blocks:
-            headings = find_plain(document)
-            ends = {block.span.end for block in headings}
-            blocks = headings + [
-                Block("text", Span(max((e for e in ends if s <= e < end), default=s), end))
-                for s, end in find_paragraphs(document.text)
-                if end not in ends
-            ]
+            blocks = find_plain(document)
         return split_blocks(document, blocks, document.sections or sections, self.sizes)
 
     def settings(self) -> dict[str, Any]:
@@ -121,6 +115,17 @@ def find_html(text: str) -> tuple[list[Block], list[Section]]:
     return [block for block in blocks if block.span.end > block.span.start], close_sections(
         headings, len(text)
     )
+
+
+def find_plain(document: Document) -> list[Block]:
+    """Return the blocks of a text without tags: its sections' first lines, and its paragraphs."""
+    text = document.text
+    blocks = [Block("text", span) for span in find_paragraphs(text)]
+    for section in document.sections:
+        line = text.find("\n", section.start, section.end)
+        blocks.append(Block("heading", Span(section.start, section.end if line < 0 else line)))
+    # A paragraph that begins with a heading is longer than it and gives way to it.
+    return blocks
 
 
 def _close_block(name: str, span: Span, rows: list[int]) -> Block:

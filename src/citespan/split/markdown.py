@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from citespan.split.ruler import Unit
@@ -109,14 +108,3 @@ def close_sections(headings: list[tuple[str, int, int]], length: int) -> list[Se
         Section(" ".join(title.split()), level, start, end)
         for (title, level, start), end in zip(headings, ends, strict=True)
     ]
-
-
-def find_plain(document: Document) -> list[Block]:
-    """Return the blocks of a text without marks: its headings' lines, and what is between them."""
-    text = document.text
-    starts = sorted({section.start for section in document.sections})
-    blocks: list[Block] = []
-    for start, end in pairwise([*starts, len(text)]):
-        line = text.find("\n", start, end)
-        blocks.append(Block("heading", Span(start, end if line < 0 else line)))
-    return blocks
