@@ -28,8 +28,9 @@ class Settings:
 
     ``index``: folder of the index. ``splitter``: a registered name; ``size`` and ``overlap`` in
     ``unit``s (empty: the splitter's own default). ``embedder``: a registered name or a model's
-    folder; ``none`` searches by words alone. ``retriever``: ``hybrid``, ``lexical``, ``dense``, ``rrf`` or
-    ``tfidf``. ``k``: chunks to retrieve. ``budget``: tokens of context. ``passage``: tokens that
+    folder; ``none`` searches by words alone. ``retriever``: ``ribbon``, or for comparison
+    ``hybrid``, ``rrf``, ``lexical``, ``dense`` or ``tfidf``. ``k``: passages to bring; unset is as
+    many as score near the best one. ``budget``: tokens of context. ``passage``: tokens that
     one passage may grow to. ``threshold``: the gate's, in [0, 1]; unset is the calibrated or
     default value. ``model``: a generator (empty: extractive, no model). ``base_url``: an
     OpenAI-compatible server. ``context``: the generator's context in tokens. ``timeout``: seconds.
@@ -41,8 +42,8 @@ class Settings:
     overlap: int | None = None
     unit: str = ""
     embedder: str = "minilm"
-    retriever: str = "hybrid"
-    k: int = 10
+    retriever: str = "ribbon"
+    k: int | None = None
     budget: int = 1500
     passage: int = 300
     threshold: float | None = None
@@ -181,7 +182,7 @@ def _convert(name: str, kind: str, raw: Any) -> Any:
 
 
 UNITS = ("", "words", "characters", "sentences", "tokens")
-RETRIEVERS = ("hybrid", "lexical", "dense", "rrf", "tfidf")
+RETRIEVERS = ("ribbon", "hybrid", "lexical", "dense", "rrf", "tfidf")
 
 
 def _check(name: str, value: Any) -> None:

@@ -118,8 +118,16 @@ def retrieve_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--threshold", type=float, metavar="P", help="The gate's threshold, 0 to 1."),
         click.option("--budget", type=int, metavar="TOKENS", help="Size of all passages together."),
-        click.option("-k", "--k", type=int, metavar="N", help="Chunks to retrieve."),
-        click.option("--retriever", metavar="NAME", help="hybrid, lexical, dense, rrf or tfidf."),
+        click.option(
+            "-k",
+            "--k",
+            type=int,
+            metavar="N",
+            help="Passages to bring [default: as many as fit the question].",
+        ),
+        click.option(
+            "--retriever", metavar="NAME", help="ribbon, hybrid, rrf, lexical, dense or tfidf."
+        ),
     ):
         command = option(command)
     return command

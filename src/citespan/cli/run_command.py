@@ -54,7 +54,6 @@ def run(queries: str, corpus: str | None, out: str, quiet: bool, **flags: Any) -
         loaded,
         corpus=Path(corpus) if corpus else None,
         keep=keep,
-        free_cut=flags.get("k") is None,
         progress=show,
     )
     if drawing:

@@ -6,34 +6,31 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from citespan.config import Settings
 from citespan.errors import InputError
-from citespan.expand import expand_hits
 from citespan.gate import THRESHOLD, check_gate, gather_evidence
 from citespan.generate import generate_answer
+from citespan.pipeline.find import find_passages
 from citespan.pipeline.opened import OpenIndex
 from citespan.pipeline.parts import open_generator
 from citespan.prompt import build_prompt, refusal_text, shrink_prompt
 from citespan.protocols import Filter, Generator, Store
-from citespan.retrieve import Retriever, retrieve_hits
-from citespan.text import analyze_query, detect_language
+from citespan.text import analyze_query, analyze_terms, detect_language
 from citespan.types import Answer, Gate, Hit, Trace
 from citespan.verify import verify_answer
 from citespan.weights import Weigh, idf_weight
 
-FREE_HITS = 50
-FREE_CUT = 0.5
-"""Without k: hits that reach this share of the best one's score, FREE_HITS at most."""
-
 
 def search_index(
-    index: OpenIndex, question: str, *, where: Filter | None = None, free_cut: bool = False
+    index: OpenIndex, question: str, *, where: Filter | None = None, unlimited: bool = False
 ) -> Trace:
     """Return what an index holds on a question: hits, passages, and the gate's verdict.
 
-    With ``free_cut`` as many hits are taken as score near the best one, instead of the best k.
+    Without ``settings.k`` as many passages are taken as score near the best one. ``unlimited``
+    lifts the budget of tokens: for runs that are measured, not read.
 
     Raises
     ------
@@ -46,36 +43,21 @@ def search_index(
     settings, store = index.settings, index.store
     trace = Trace(question=asked, settings=_describe(settings))
     with store.snapshot():
-        with _timed(trace, "retrieve"):
+        with _timed(trace, "analyze"):
             languages = index.languages()
             trace.language = detect_language(asked, languages[0] if languages else "en")
             terms = analyze_query(asked, languages)
             trace.terms = tuple(tuple(group) for group in terms)
             weigh = _weigh_terms(store, trace)
-            k = max(settings.k, FREE_HITS) if free_cut else settings.k
-            if settings.retriever == "tfidf":
-                hits = index.search_tfidf(asked, k, where)
-            else:
-                hits = retrieve_hits(
-                    asked,
-                    store,
-                    k,
-                    terms=terms,
-                    embedder=index.embedder,
-                    retriever=cast(Retriever, settings.retriever),
-                    where=where,
-                ).hits
-            trace.hits = _cut_freely(hits) if free_cut else hits
-        with _timed(trace, "expand"):
-            trace.passages = tuple(
-                expand_hits(
-                    trace.hits,
-                    index.get_document,
-                    index.get_sentences,
-                    budget=settings.budget,
-                    passage_budget=settings.passage,
-                )
-            )
+        find_passages(
+            index,
+            trace,
+            weigh,
+            partial(_timed, trace),
+            where=where,
+            k=settings.k,
+            budget=None if unlimited else settings.budget,
+        )
         with _timed(trace, "gate"):
             evidence = gather_evidence(
                 terms, trace.passages, weigh=weigh, cosine=_best_cosine(trace.hits)
@@ -140,7 +122,8 @@ def ask_index(
                 on_text=on_text,
             )
         with _timed(trace, "verify"):
-            answer = verify_answer(trace.draft, trace.prompt, gate, weigh=weigh)
+            checked = _weigh_texts(index.store, trace, trace.draft.text)
+            answer = verify_answer(trace.draft, trace.prompt, gate, weigh=checked)
     trace.answer = replace(answer, trace=trace, notes=(*index.notes, *answer.notes))
     return trace.answer
 
@@ -157,22 +140,26 @@ def _refuse(trace: Trace, gate: Gate) -> Answer:
 
 
 def _weigh_terms(store: Store, trace: Trace) -> Weigh:
-    """Return each term's weight from how many chunks hold it."""
-    flat = sorted({term for group in trace.terms for term in group})
-    statistics = store.term_statistics(flat)
+    """Return the question's terms' weights from how many chunks hold them."""
+    return _weigh(store, {term for group in trace.terms for term in group})
+
+
+def _weigh_texts(store: Store, trace: Trace, draft: str) -> Weigh:
+    """Return the weights of all terms of a draft and of the passages it is compared with."""
+    terms = set(analyze_terms(draft, trace.language))
+    for passage in trace.passages:
+        terms.update(analyze_terms(passage.text, trace.language))
+    return _weigh(store, terms)
+
+
+def _weigh(store: Store, terms: set[str]) -> Weigh:
+    statistics = store.term_statistics(sorted(terms))
     return idf_weight(statistics.chunks, statistics.frequencies)
 
 
 def _best_cosine(hits: Sequence[Hit]) -> float | None:
     values = [hit.parts["cosine"] for hit in hits if "cosine" in hit.parts]
     return max(values) if values else None
-
-
-def _cut_freely(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Keep the hits whose score is at least a share of the best one's."""
-    if not hits or hits[0].score <= 0:
-        return tuple(hits[:1])
-    return tuple(hit for hit in hits if hit.score >= FREE_CUT * hits[0].score)
 
 
 def _describe(settings: Settings) -> dict[str, Any]:

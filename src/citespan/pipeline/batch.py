@@ -119,7 +119,6 @@ def run_queries(
     *,
     corpus: Path | None = None,
     keep: bool = False,
-    free_cut: bool = True,
     progress: Callable[[int, int], Any] | None = None,
 ) -> tuple[int, list[str]]:
     """Search for each question and write one line of JSON for each; return their number and notes.
@@ -132,8 +131,6 @@ def run_queries(
         A file or folder of ready documents to index first; None asks the index as it is.
     keep
         Whether the corpus is indexed in the settings' index folder; else in one that is deleted.
-    free_cut
-        Whether each question gets as many passages as it needs, instead of the best k.
 
     Raises
     ------
@@ -159,7 +156,7 @@ def run_queries(
         with draft.open("w", encoding="utf-8") as file:
             for number, query in enumerate(asked, start=1):
                 where = Filter(document_ids=query.scope) if query.scope else None
-                trace = search_index(index, query.text, where=where, free_cut=free_cut)
+                trace = search_index(index, query.text, where=where, unlimited=True)
                 file.write(json.dumps(_run_line(query, trace), ensure_ascii=False) + "\n")
                 if progress is not None:
                     progress(number, len(asked))

@@ -145,7 +145,7 @@ def open_index(
             return OpenIndex(store, settings, None)
         made = str(store.settings.get("embedder", "none"))
         embedder, notes = _open_same_embedder(settings, made, str(store.settings.get("model", "")))
-        if embedder is None and settings.retriever == "hybrid":
+        if embedder is None and settings.retriever in ("hybrid", "rrf"):
             settings = replace(settings, retriever="lexical")
     except BaseException:
         store.close()

@@ -8,7 +8,7 @@ Then what adjoins is one passage, with the best score of its sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -123,7 +123,7 @@ def _merge_runs(runs: list[Run], owner: np.ndarray, scores: Scores) -> list[Run]
 def make_passages(
     pool: SentencePool,
     scores: Scores,
-    parts: dict[str, Scores],
+    parts: Mapping[str, Scores],
     runs: list[Run],
     get_document: Callable[[str], Document | None],
 ) -> list[Passage]:

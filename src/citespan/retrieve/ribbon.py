@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from citespan.errors import InputError
 from citespan.protocols import Embedder, Filter, Store, Terms
 from citespan.retrieve.fuse import Scores, standardise_scores
 from citespan.retrieve.windows import (
@@ -29,6 +28,7 @@ from citespan.retrieve.windows import (
     read_pool,
     score_windows,
 )
+from citespan.types import Hit
 from citespan.weights import Weigh, weigh_groups
 
 
@@ -97,17 +97,12 @@ def score_ribbon(
     embedder
         The one the index was made with; without it words alone count.
 
-    Raises
-    ------
-    InputError
-        If there is neither a term nor an embedder to search with.
+    A question without a term and without an embedder finds nothing: its ribbon is empty.
     """
     settings = settings or RibbonSettings()
     vector = None
     if embedder is not None and settings.trust > 0:
         vector = embedder.embed([question], kind="query")[0]
-    if vector is None and not terms:
-        raise InputError("the question holds no word to search for", fix="put it in words")
     found = find_candidates(store, terms, vector, settings, where)
     near = found.keys[: settings.near]
     held = store.chunk_sentences(near) if near else []
@@ -165,6 +160,19 @@ def find_candidates(
         {name: values[order] for name, values in standard.items()},
         total[order],
     )
+
+
+def list_hits(store: Store, found: Candidates, k: int) -> tuple[Hit, ...]:
+    """Return the k best candidates as hits, each with the parts of its score."""
+    chunks = store.get_chunks(found.keys[:k])
+    hits = []
+    for i, chunk in enumerate(chunks):
+        parts: dict[str, float] = {}
+        for name, values in found.sides.items():
+            parts[name] = float(values[i])
+            parts[f"z_{name}"] = float(found.standard[name][i])
+        hits.append(Hit(chunk, float(found.total[i]), i + 1, parts))
+    return tuple(hits)
 
 
 def _spread_chunks(
