@@ -41,53 +41,56 @@ def pack_units(
     >>> list(pack_units([Span(0, 4), Span(5, 9), Span(10, 14)], ruler, 4, overlap=2))
     [Span(start=0, end=9), Span(start=5, end=14)]
     """
-    runs = _fill_runs(units, ruler, size, minimum, size if fill is None else fill, breaks)
-    if len(runs) > 1:
-        runs[-2:] = _level_tail(units, runs[-2:], ruler, size, minimum)
-    last = 0
-    for number, (first, behind) in enumerate(runs):
-        start = first
-        # Whole units from the run before, while both the overlap and the maximum allow it.
-        while (
-            number
-            and start - 1 > last
-            and ruler.measure(units[start - 1].start, units[first - 1].end) <= overlap
-            and ruler.measure(units[start - 1].start, units[behind - 1].end) <= size
-        ):
-            start -= 1
-        last = start
-        yield Span(units[start].start, units[behind - 1].end)
-
-
-def _fill_runs(
-    units: Sequence[Span], ruler: Ruler, size: int, minimum: int, fill: int, breaks: Set[int]
-) -> list[tuple[int, int]]:
-    """Return runs as half-open ranges of unit numbers."""
     runs: list[tuple[int, int]] = []
-    first = 0
+    first = begun = 0
+    fill = size if fill is None else fill
     for number, unit in enumerate(units):
-        if number == first:
+        if number == begun:
             continue
         held = ruler.measure(units[first].start, units[number - 1].end)
         grown = ruler.measure(units[first].start, unit.end)
-        if grown > size or held >= fill or (number in breaks and held >= minimum):
+        parted = number in breaks and held >= minimum
+        if grown > size or held >= fill or parted:
             runs.append((first, number))
-            first = number
+            # What is repeated never crosses a break, and leaves room for the next unit.
+            low = number if parted else first + 1
+            first = _carry_units(units, low, number, ruler, size, overlap)
+            begun = number
     if units:
         runs.append((first, len(units)))
-    return runs
+    if len(runs) > 1:
+        runs[-2:] = _level_tail(units, runs[-2:], ruler, size, minimum)
+    for first, behind in runs:
+        yield Span(units[first].start, units[behind - 1].end)
+
+
+def _carry_units(
+    units: Sequence[Span], low: int, number: int, ruler: Ruler, size: int, overlap: int
+) -> int:
+    """Return where a run begins that repeats up to ``overlap`` of what stands before ``number``."""
+    first = number
+    while (
+        first > low
+        and ruler.measure(units[first - 1].start, units[number - 1].end) <= overlap
+        and ruler.measure(units[first - 1].start, units[number].end) <= size
+    ):
+        first -= 1
+    return first
 
 
 def _level_tail(
     units: Sequence[Span], pair: Sequence[tuple[int, int]], ruler: Ruler, size: int, minimum: int
 ) -> list[tuple[int, int]]:
     """Move the border between the last two runs, or join them, if the last is too small."""
-    (first, border), (_, behind) = pair
+    (first, end_of_first), (border, behind) = pair
     end = units[behind - 1].end
     if ruler.measure(units[border].start, end) >= minimum:
         return list(pair)
     if ruler.measure(units[first].start, end) <= size:
         return [(first, behind)]
+    if border < end_of_first:
+        # The two overlap: the last run holds more than its own already.
+        return list(pair)
     while border - 1 > first and ruler.measure(units[border].start, end) < minimum:
         smaller = ruler.measure(units[first].start, units[border - 2].end)
         larger = ruler.measure(units[border - 1].start, end)
