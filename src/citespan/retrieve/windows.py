@@ -199,7 +199,9 @@ def _measure_sums(
     for distance in range(widest):
         products = np.einsum("ij,ij->i", vectors[: n - distance], vectors[distance:])
         along = np.concatenate([[0.0], np.cumsum(products, dtype=np.float64)])
-        end = np.maximum(last - distance, first)
-        total += (along[end] - along[first]) * (1 if distance == 0 else 2)
+        # The last sentences have no row at this distance: their sum is empty.
+        begin = np.minimum(first, n - distance)
+        end = np.maximum(last - distance, begin)
+        total += (along[end] - along[begin]) * (1 if distance == 0 else 2)
     np.sqrt(np.maximum(total, 0.0), out=norms)
     return norms
