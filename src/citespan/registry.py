@@ -70,7 +70,7 @@ def resolve_name(kind: Kind, name: str) -> Any:
     >>> resolve_name("splitter", "word")
     Traceback (most recent call last):
     ...
-    citespan.errors.InputError: there is no splitter 'word'; did you mean words? There are: ...
+    citespan.errors.InputError: there is no splitter 'word'; did you mean words? use one of: ...
     """
     target = BUILT_IN[kind].get(name)
     if target is not None:
@@ -82,4 +82,4 @@ def resolve_name(kind: Kind, name: str) -> Any:
     names = list_names(kind)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise InputError(f"there is no {kind} {name!r}", fix=f"{hint}There are: {', '.join(names)}")
+    raise InputError(f"there is no {kind} {name!r}", fix=f"{hint}use one of: {', '.join(names)}")

@@ -19,7 +19,7 @@ from citespan.cli.app import (
 )
 from citespan.cli.console import note, print_json, say
 from citespan.config import LoadedSettings
-from citespan.errors import InputError
+from citespan.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from citespan.pipeline import OpenIndex
@@ -73,10 +73,11 @@ def ask(
     """Answer a question from the documents, each sentence with a span that supports it.
 
     Where nothing relevant is found, no model is called and the closest passages are shown. With
-    --docs the folder is indexed first, which costs nothing where nothing changed.
+    --docs the folder is indexed first, which costs nothing where nothing changed, and only what is
+    in it is searched.
     """
     from citespan.cli.render import answer_json, draw_answer
-    from citespan.pipeline import ask_index
+    from citespan.pipeline import ask_index, limit_to
 
     where = make_filter(source, title, language, field)
     loaded = read_settings(**flags)
@@ -84,6 +85,9 @@ def ask(
         _index_first(docs, loaded, quiet=as_json)
     streaming = bool(loaded.settings.model) and not (no_stream or as_json)
     with _open(loaded) as index:
+        if docs:
+            where = limit_to(index, docs, where)
+        _check_scope(index, where)
         answer = ask_index(index, question, where=where, on_text=_stream if streaming else None)
     if streaming and answer.trace is not None and answer.trace.draft is not None:
         say("\n")
@@ -133,6 +137,7 @@ def search(
 
     where = make_filter(source, title, language, field)
     with _open(read_settings(**flags)) as index:
+        _check_scope(index, where)
         trace = search_index(index, question, where=where)
     if as_json:
         print_json(search_json(trace))
@@ -163,6 +168,7 @@ def explain(
 
     where = make_filter(source, title, language, field)
     with _open(read_settings(**flags)) as index:
+        _check_scope(index, where)
         answer = ask_index(index, question, where=where)
         assert answer.trace is not None  # ask_index always sets it
         details = explain_trace(index, answer.trace)
@@ -177,7 +183,14 @@ def explain(
 @click.argument("start", type=int)
 @click.argument("end", type=int)
 @index_option
-@click.option("--around", default=300, show_default=True, metavar="N", help="Characters around it.")
+@click.option(
+    "--around",
+    type=click.IntRange(min=0),
+    default=300,
+    show_default=True,
+    metavar="N",
+    help="Characters around it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def show(source: str, start: int, end: int, around: int, as_json: bool, **flags: Any) -> None:
     """Show a span of a document, as a citation names it, in its surroundings.
@@ -225,6 +238,20 @@ def _open(loaded: LoadedSettings, *, embedder: str | None = None) -> OpenIndex:
     for line in index.notes:
         note(f"note: {line}")
     return index
+
+
+def _check_scope(index: OpenIndex, where: Filter | None) -> None:
+    """Refuse a search that looks through no document: its "not found" would say nothing."""
+    if not index.count_documents():
+        raise StoreError(
+            f"the index at {index.settings.index} holds no document", fix="run: citespan index PATH"
+        )
+    if where and not index.count_documents(where):
+        raise InputError(
+            "no document of the index is in what was asked for",
+            fix="loosen --docs, --source, --title, --language or --field; "
+            "see: citespan status --documents",
+        )
 
 
 def make_filter(

@@ -32,16 +32,16 @@ def chunk(file: str, allow_private: bool, as_json: bool, **flags: Any) -> None:
     """
     from citespan.load import LoadOptions, LoadReport, load_documents
     from citespan.pipeline import prepare_document
-    from citespan.pipeline.parts import open_parts
+    from citespan.pipeline.parts import asked_for, open_parts
 
-    settings = read_settings(**flags).settings
+    loaded = read_settings(**flags)
     report = LoadReport()
     options = LoadOptions(allow_private=allow_private)
     documents = list(load_documents(file, options=options, report=report))
     if not documents:
         reasons = "; ".join(skip.reason for skip in report.skipped) or "nothing to read"
         raise LoadError(f"{file}: {reasons}", fix="name a file with text")
-    parts = open_parts(settings)
+    parts = open_parts(loaded.settings, required=asked_for(loaded, "embedder"))
     for line in parts.notes:
         note(f"note: {line}")
     shown = []

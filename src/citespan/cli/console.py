@@ -11,6 +11,9 @@ from typing import Any
 
 import click
 
+GAP = "   "
+"""Between two columns of a table."""
+
 
 def note(text: str) -> None:
     """Say something that is no part of the result."""
@@ -61,33 +64,44 @@ def print_table(
     rows: Iterable[Sequence[Any]],
     *,
     numbers: Sequence[int] = (),
-    cut: Sequence[int] = (),
+    cut: int | None = None,
 ) -> None:
     """Draw a table as wide as the terminal allows.
 
-    Columns in ``numbers`` stand right and are never cut; those in ``cut`` stay on one line and
-    end in "…" where they are too long; the others are folded.
+    Columns in ``numbers`` stand right and stay whole; column ``cut`` takes what room the others
+    leave, on one line, ending in "…" where that is too little; what is long elsewhere is folded.
     """
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[format_value(cell) for cell in row] for row in rows]
+    room = output_width()
+    if cut is not None:
+        for position, name in enumerate(columns):
+            if position != cut:
+                widest = max((cell_len(row[position]) for row in cells), default=0)
+                room -= max(cell_len(name), widest) + len(GAP)
+        room = max(room, 12)
     table = Table(show_edge=False, pad_edge=False, box=SIMPLE_HEAD)
     for position, name in enumerate(columns):
         right = position in numbers
-        table.add_column(
-            name,
-            justify="right" if right else "left",
-            no_wrap=right or position in cut,
-            overflow="ellipsis" if position in cut else "fold",
-        )
-    for row in rows:
+        table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in cells:
         # Text, not markup: a document's "[red]" is data.
-        table.add_row(*(Text(format_value(cell)) for cell in row))
+        texts = [Text(cell) for cell in row]
+        if cut is not None:
+            texts[cut].truncate(room, overflow="ellipsis")
+        table.add_row(*texts)
     if title:
         say(title)
-    Console(width=output_width()).print(table)
+    # Trailing blanks would only widen what is copied out of the terminal.
+    console = Console(width=output_width())
+    with console.capture() as captured:
+        console.print(table)
+    say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
 def format_value(value: Any) -> str:

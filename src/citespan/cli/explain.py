@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from citespan.cli.console import as_plain, output_width, print_table, say, shorten_name
+from citespan.cli.console import (
+    GAP,
+    as_plain,
+    format_value,
+    output_width,
+    print_table,
+    say,
+    shorten_name,
+)
 from citespan.cli.render import answer_json, gate_json, passage_json
 from citespan.pipeline import Explanation
 from citespan.types import Trace
 
-NUMBER = 8
-"""Columns that one number takes in a table."""
-CHUNK = 38
+CHUNK = 34
 """Columns that a chunk's place takes."""
 
 
@@ -76,12 +82,13 @@ def draw_trace(trace: Trace, details: Explanation) -> None:
 
 def draw_terms(trace: Trace, details: Explanation) -> None:
     """Draw what the index knows of each term, and what it adds to the BM25 of each hit."""
-    room = max(1, (output_width() - 40) // 7)
+    longest = max((len(detail.term) for detail in details.terms), default=4)
+    room = max(1, (output_width() - longest - 18) // 8)
     shown = trace.hits[:room]
-    more = f" (the first {len(shown)} of {len(trace.hits)} hits)" if room < len(trace.hits) else ""
+    more = f" (first {len(shown)} hits)" if room < len(trace.hits) else ""
     print_table(
-        f"\nTerms: how many of the {details.chunks} chunks hold each, its weight, and what it adds "
-        f"to the\nBM25 score of the hit of each rank{more}",
+        f"\nTerms: how many of the {details.chunks} chunks hold each, its weight, "
+        f"and what it adds to each hit's BM25{more}",
         ("term", "chunks", "weight", *(f"#{hit.rank}" for hit in shown)),
         (
             (
@@ -106,20 +113,24 @@ def draw_hits(trace: Trace, details: Explanation) -> None:
         f" {hit.chunk.start}-{hit.chunk.end}"
         for hit in trace.hits
     }
-    fits = (output_width() - CHUNK) // NUMBER - 2
-    first = columns if len(columns) <= fits else []
+    widths = {
+        name: len(GAP) + max([len(_head(name)), *(len(_cell(h.parts, name)) for h in trace.hits)])
+        for name in columns
+    }
+    fits = CHUNK + 2 * len(GAP) + 10 + sum(widths.values()) <= output_width()
+    beside = columns if fits else []
     print_table(
         "\nRetrieve: chunks, and the parts of their scores",
-        ("rank", "score", *map(_head, first), "chunk"),
+        ("rank", "score", *map(_head, beside), "chunk"),
         (
-            (hit.rank, hit.score, *(_cell(hit.parts, name) for name in first), places[hit.rank])
+            (hit.rank, hit.score, *(_cell(hit.parts, name) for name in beside), places[hit.rank])
             for hit in trace.hits
         ),
-        numbers=range(len(first) + 2),
-        cut=(len(first) + 2,),
+        numbers=range(len(beside) + 2),
+        cut=len(beside) + 2,
     )
-    if not first:
-        wide = max(1, output_width() // (NUMBER + 4) - 1)
+    if not fits:
+        wide = max(1, output_width() // max(len(GAP) + len(name) for name in columns) - 1)
         for at in range(0, len(columns), wide):
             part = columns[at : at + wide]
             print_table(
@@ -155,9 +166,9 @@ def _head(name: str) -> str:
     return next((p for p in ("rank", "z", "weight") if name.startswith(f"{p}_")), name)
 
 
-def _cell(parts: Any, name: str) -> Any:
+def _cell(parts: Mapping[str, float], name: str) -> str:
     value = parts.get(name)
-    return round(value) if value is not None and name.startswith("rank_") else value
+    return f"{value:.0f}" if value is not None and name.startswith("rank_") else format_value(value)
 
 
 def _same(trace: Trace, name: str) -> bool:
@@ -180,7 +191,7 @@ def draw_passages(trace: Trace) -> None:
             for number, passage in enumerate(trace.passages, start=1)
         ),
         numbers=(0, 1, 2),
-        cut=(4,),
+        cut=4,
     )
 
 
@@ -205,16 +216,17 @@ def draw_answer(trace: Trace) -> None:
         return
     print_table(
         "",
-        ("support", "holds", "citations", "sentence", "problems"),
+        ("support", "holds", "citations", "problems", "sentence"),
         (
             (
                 sentence.support,
                 "yes" if sentence.supported else "no",
                 " ".join(f"[{c.number}] {c.start}-{c.end}" for c in sentence.citations),
-                sentence.text[:160],
                 "; ".join(sentence.problems),
+                sentence.text,
             )
             for sentence in answer.sentences
         ),
         numbers=(0,),
+        cut=4,
     )

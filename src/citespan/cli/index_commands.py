@@ -85,12 +85,12 @@ def describe_report(report: BuildReport) -> str:
         (len(report.changed), "changed"),
         (report.unchanged, "unchanged"),
         (len(report.removed), "removed"),
-        (len(report.skipped), "skipped (listed above)"),
     )
     parts = [f"{count} {word}" for count, word in counts if count]
+    left_out = f"; {len(report.skipped)} files or parts left out" if report.skipped else ""
     return (
         f"{', '.join(parts) or 'nothing to do'}; {report.chunks} new chunks "
-        f"in {format_seconds(report.seconds)}"
+        f"in {format_seconds(report.seconds)}{left_out}"
     )
 
 
@@ -124,7 +124,9 @@ class _Meter:
     def skip(self, skipped: Skip) -> None:
         self._clear()
         page = f", page {skipped.page}" if skipped.page else ""
-        note(f"skipped {skipped.source}{page}: {skipped.reason}")
+        name = Path(skipped.source).name
+        reason = skipped.reason.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+        note(f"{skipped.source}{page}: {reason}")
 
     def _clear(self) -> None:
         if self._width:

@@ -5,7 +5,7 @@ from citespan.pipeline.batch import index_corpus, read_queries, run_queries
 from citespan.pipeline.build import build_index
 from citespan.pipeline.explain import Explanation, TermDetail, explain_trace
 from citespan.pipeline.manage import read_stored, remove_index, remove_sources
-from citespan.pipeline.opened import OpenIndex, find_document, open_index
+from citespan.pipeline.opened import OpenIndex, find_document, limit_to, open_index
 from citespan.pipeline.write import BuildReport, Progress, prepare_document, write_documents
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "explain_trace",
     "find_document",
     "index_corpus",
+    "limit_to",
     "open_index",
     "prepare_document",
     "read_queries",

@@ -37,7 +37,8 @@ def search_index(
     InputError
         If the question is empty.
     """
-    asked = " ".join(question.split())
+    # Lone surrogates (a byte of the command line that was no UTF-8) are no text for any library.
+    asked = " ".join(question.encode("utf-8", "replace").decode("utf-8").split())
     if not asked:
         raise InputError("the question is empty", fix="write it in quotes")
     settings, store = index.settings, index.store
@@ -65,7 +66,7 @@ def search_index(
             threshold = THRESHOLD if settings.threshold is None else settings.threshold
             trace.gate = check_gate(
                 evidence,
-                documents=len(store.list_documents(where)),
+                documents=index.count_documents(where),
                 language=trace.language,
                 threshold=threshold,
             )
@@ -111,7 +112,8 @@ def ask_index(
                 trace.question,
                 trace.passages,
                 language=trace.language,
-                budget=settings.budget,
+                # The passages keep the budget already; what parts and names them comes on top.
+                budget=settings.context,
                 context=settings.context,
             )
         with _timed(trace, "generate"):

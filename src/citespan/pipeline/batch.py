@@ -17,7 +17,7 @@ from citespan.load import load_corpus
 from citespan.pipeline.ask import search_index
 from citespan.pipeline.manage import read_stored
 from citespan.pipeline.opened import open_index
-from citespan.pipeline.parts import adopt_stored, open_parts
+from citespan.pipeline.parts import adopt_stored, asked_for, check_settings, open_parts
 from citespan.pipeline.write import BuildReport, write_documents
 from citespan.protocols import Filter
 from citespan.stores import open_store
@@ -46,21 +46,28 @@ def read_queries(path: Path) -> list[Query]:
     queries: list[Query] = []
     problems: list[str] = []
     seen: set[str] = set()
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8", fix="save it as UTF-8") from None
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             query = _parse_query(json.loads(line), number)
             if query.id in seen:
                 raise ValueError(f"the id {query.id!r} occurs twice")
+        except json.JSONDecodeError:
+            problems.append(f"line {number}: not JSON")
+            continue
         except ValueError as error:
             problems.append(f"line {number}: {error}")
             continue
         seen.add(query.id)
         queries.append(query)
     if problems:
-        shown = "; ".join(problems[:10])
-        more = f" and {len(problems) - 10} more" if len(problems) > 10 else ""
+        shown = "; ".join(problems[:5])
+        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
         raise InputError(f"{path}: {shown}{more}", fix='each line wants {"id": …, "text": …}')
     if not queries:
         raise InputError(f"{path} holds no question", fix='each line wants {"id": …, "text": …}')
@@ -88,8 +95,11 @@ def index_corpus(
 
     Documents of the index that are no longer in the corpus are removed from it.
     """
-    settings = adopt_stored(loaded, read_stored(folder))
-    parts = open_parts(settings)
+    stored = read_stored(folder)
+    settings = adopt_stored(loaded, stored)
+    parts = open_parts(settings, required=asked_for(loaded, "embedder"))
+    if stored is not None:
+        check_settings(stored, parts, folder)
     report = BuildReport(notes=list(parts.notes))
     with open_store(folder, create_settings=parts.stored) as store:
         known = store.get_fingerprints()

@@ -7,10 +7,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from citespan.config import LoadedSettings
+from citespan.config import LoadedSettings, Settings
 from citespan.load import LoadOptions, LoadReport
 from citespan.pipeline.manage import read_stored, remove_index
-from citespan.pipeline.parts import adopt_stored, open_parts
+from citespan.pipeline.parts import (
+    adopt_stored,
+    asked_for,
+    check_settings,
+    open_embedder,
+    open_parts,
+)
 from citespan.pipeline.sources import Seen, plan_run, read_changed
 from citespan.pipeline.write import BuildReport, Progress, write_documents
 from citespan.stores import open_store
@@ -61,8 +67,11 @@ def build_index(
     # The paths are looked at before anything is made: a mistyped one leaves no empty index behind.
     if stored is None:
         plan_run(paths, (), options, base)
-    parts = open_parts(settings)
+    parts = open_parts(settings, required=asked_for(loaded, "embedder"))
     report.notes.extend(parts.notes)
+    if stored is not None:
+        check_settings(stored, parts, folder)
+        report.notes.extend(_note_words_alone(loaded, settings))
     if rebuild:
         remove_index(folder)
     with open_store(folder, create_settings=parts.stored) as store:
@@ -89,3 +98,16 @@ def build_index(
         store.flush()
     report.seconds = time.monotonic() - started
     return report
+
+
+def _note_words_alone(loaded: LoadedSettings, settings: Settings) -> list[str]:
+    """Say so where an index that was made without a model could have one now."""
+    if settings.embedder != "none" or asked_for(loaded, "embedder"):
+        return []
+    found, _ = open_embedder(loaded.settings.embedder)
+    if found is None:
+        return []
+    return [
+        f"this index holds words alone; to search with {found.name} too, run: "
+        f"citespan index PATH --rebuild (or go on with --embedder none)"
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from citespan.errors import InputError, StoreError
-from citespan.pipeline.sources import name_source
+from citespan.pipeline.sources import select_sources
 from citespan.stores import DATABASE, open_store
 
 
@@ -26,13 +26,16 @@ def remove_sources(names: Sequence[str], folder: Path) -> list[str]:
         found: dict[str, None] = {}
         missing = []
         for name in names:
-            forms = {name, name_source(name, base)}
-            below = [s for s in known if s in forms or any(s.startswith(f"{f}/") for f in forms)]
+            # A name as it is stored, or a path from where the user stands.
+            stored = [s for s in known if s == name or s.startswith(f"{name.rstrip('/')}/")]
+            below = stored or select_sources(known, name, base)
             found.update(dict.fromkeys(below))
             if not below:
                 missing.append(name)
         if missing:
-            raise InputError(f"not in the index: {', '.join(missing)}", fix="see: citespan status")
+            raise InputError(
+                f"not in the index: {', '.join(missing)}", fix="see: citespan status --documents"
+            )
         store.remove(list(found))
         return list(found)
 

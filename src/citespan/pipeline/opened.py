@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from citespan.config import LoadedSettings, Settings, load_settings
 from citespan.errors import InputError, StoreError
 from citespan.pipeline.parts import adopt_stored, open_embedder
+from citespan.pipeline.sources import select_sources
 from citespan.protocols import Embedder, Filter, Store
 from citespan.stores import open_store
 from citespan.text import analyze_query, analyze_terms
@@ -34,6 +36,7 @@ class OpenIndex:
     _documents: dict[str, tuple[Document, list[Span]]] = field(default_factory=dict)
     _generation: int = -1
     _languages: tuple[str, ...] = ()
+    _count: int = 0
     _tfidf: tuple[TfidfIndex, list[Chunk]] | None = None
 
     def __enter__(self) -> OpenIndex:
@@ -55,6 +58,11 @@ class OpenIndex:
         """Return the languages of the documents, the most frequent first."""
         self._refresh()
         return self._languages
+
+    def count_documents(self, where: Filter | None = None) -> int:
+        """Return how many documents a search looks through."""
+        self._refresh()
+        return len(self.store.list_documents(where)) if where else self._count
 
     def get_document(self, document_id: str) -> Document | None:
         """Return a document with its text, or None."""
@@ -113,7 +121,9 @@ class OpenIndex:
         if generation != self._generation:
             self._documents.clear()
             self._tfidf = None
-            self._languages = tuple(code for code in self.store.language_counts() if code)
+            counts = self.store.language_counts()
+            self._languages = tuple(code for code in counts if code)
+            self._count = sum(counts.values())
             self._generation = generation
 
 
@@ -172,6 +182,27 @@ def _open_same_embedder(
             fix="run: citespan index PATH --rebuild",
         )
     return embedder, notes
+
+
+def limit_to(
+    index: OpenIndex, paths: Sequence[str | Path], where: Filter | None = None
+) -> Filter | None:
+    """Return the filter that also keeps a search within these files and folders.
+
+    An index may hold more than what was asked about: documents of earlier runs, in other folders.
+    """
+    base = Path(index.settings.index).absolute().parent
+    infos = index.store.list_documents()
+    wanted = {
+        source
+        for path in paths
+        for source in select_sources([info.source for info in infos], path, base)
+    }
+    if len(wanted) == len(infos):
+        return where
+    ids = tuple(info.id for info in infos if info.source in wanted)
+    # An id that no document has: with none the filter would be open.
+    return replace(where or Filter(), document_ids=ids or ("",))
 
 
 def _flat_terms(text: str, languages: tuple[str, ...]) -> list[str]:

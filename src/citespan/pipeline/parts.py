@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from citespan.config import LoadedSettings, Settings
-from citespan.errors import InputError, ModelError
+from citespan.errors import InputError, ModelError, StoreError
 from citespan.protocols import Embedder, Generator, Splitter, Vectors
 from citespan.registry import list_names, resolve_name
 from citespan.weights import Weigh
@@ -52,13 +53,43 @@ def adopt_stored(loaded: LoadedSettings, stored: Mapping[str, Any] | None) -> Se
     return replace(loaded.settings, **kept)
 
 
-def open_embedder(name: str) -> tuple[Embedder | None, tuple[str, ...]]:
+def asked_for(loaded: LoadedSettings, name: str) -> bool:
+    """Say whether a setting was given by the user, and is not a default."""
+    return any(origin.name == name and origin.source != "default" for origin in loaded.origins)
+
+
+def check_settings(stored: Mapping[str, Any], parts: Parts, folder: Path) -> None:
+    """Refuse parts other than those that an index was made with, in the user's own words.
+
+    Raises
+    ------
+    StoreError
+        Naming each setting that differs, and what to do.
+    """
+    differences = [
+        f"{name} {_say(stored[name])}, not {_say(parts.stored[name])}"
+        for name in INDEX_NAMES
+        if name in stored and stored[name] != parts.stored[name]
+    ]
+    if differences:
+        raise StoreError(
+            f"the index at {folder} was made with {' and '.join(differences)}",
+            fix="leave that setting out, make it anew with --rebuild, or name another --index",
+        )
+
+
+def _say(value: Any) -> str:
+    return "its default" if value in (None, "") else str(value)
+
+
+def open_embedder(name: str, *, required: bool = False) -> tuple[Embedder | None, tuple[str, ...]]:
     """Return the embedder of a name, or None and a note where its model is not on this machine.
 
     A name is a registered one (``minilm``, ``e5``), one with a model of its own
     (``openai:nomic-embed-text``, ``sentence-transformers:intfloat/e5-base``), or a model's folder.
     ``none`` is no embedder at all, and nothing is said about it. If the default model was never
-    fetched, everything works by words; any other model that cannot be opened raises ModelError.
+    fetched, everything works by words; any other model that cannot be opened raises ModelError, and
+    the default one does too where it is ``required``.
     """
     if name == "none":
         return None, ()
@@ -75,7 +106,7 @@ def open_embedder(name: str) -> tuple[Embedder | None, tuple[str, ...]]:
             resolve_name("embedder", name)  # raises, and lists the names
             raise AssertionError(name)
     except ModelError as error:
-        if name != Settings().embedder:
+        if required or name != Settings().embedder:
             raise
         return None, (f"no embedding model: searching by words alone ({error})",)
     return CachedEmbedder(opened), ()
@@ -116,9 +147,12 @@ def token_counter(embedder: Embedder | None) -> Callable[[Sequence[str]], list[i
     return None if embedder is None else embedder.count_tokens
 
 
-def open_parts(settings: Settings) -> Parts:
-    """Return splitter and embedder, and the settings that the index keeps of them."""
-    embedder, notes = open_embedder(settings.embedder)
+def open_parts(settings: Settings, *, required: bool = False) -> Parts:
+    """Return splitter and embedder, and the settings that the index keeps of them.
+
+    ``required`` says that the user named the embedder, and no other will do.
+    """
+    embedder, notes = open_embedder(settings.embedder, required=required)
     splitter = open_splitter(settings, embedder)
     stored = {
         "splitter": settings.splitter,

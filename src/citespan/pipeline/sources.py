@@ -47,6 +47,26 @@ def name_source(path: str | Path, base: Path) -> str:
     return Path(name).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def select_sources(known: Iterable[str], path: str | Path, base: Path) -> list[str]:
+    """Return the stored sources that a path stands for: itself, or all below it.
+
+    >>> select_sources(["docs/a.md", "docs/b.md", "x.md"], "/kb/docs", Path("/kb"))
+    ['docs/a.md', 'docs/b.md']
+    """
+    name = name_source(path, base)
+    if is_url(name):
+        return [source for source in known if source == name]
+    # The base itself stands for every relative name.
+    whole_base = os.path.abspath(path) == os.path.abspath(base)
+    return [
+        source
+        for source in known
+        if source == name
+        or source.startswith(name.rstrip("/") + "/")
+        or (whole_base and not os.path.isabs(source) and not is_url(source))
+    ]
+
+
 def plan_run(
     paths: Sequence[str | Path], stored: Iterable[str], options: LoadOptions, base: Path
 ) -> Plan:
@@ -65,23 +85,17 @@ def plan_run(
         if is_url(str(path)):
             items.append((str(path), str(path)))
             continue
-        name = name_source(path, base)
-        # A run over the base itself covers every relative name.
-        whole_base = os.path.abspath(path) == os.path.abspath(base)
-        below = [
-            source
-            for source in known
-            if source == name
-            or source.startswith(name.rstrip("/") + "/")
-            or (whole_base and not os.path.isabs(source) and not is_url(source))
-        ]
-        lost = [source for source in below if not os.path.lexists(base / source)]
-        gone.extend(lost)
+        below = select_sources(known, path, base)
+        there: set[str] = set()
         if os.path.lexists(path):
-            found = list_files([path], options.include, options.exclude)
-            items.extend((str(file), name_source(file, base)) for file in found)
+            files = list_files([path], options.include, options.exclude)
+            found = [(str(file), name_source(file, base)) for file in files]
+            there.update(name for _, name in found)
+            items.extend(found)
         elif not below:
             missing.append(str(path))
+        # A file that exists and was only not looked at this time (--include) stays.
+        gone.extend(s for s in below if s not in there and not os.path.lexists(base / s))
     if missing:
         raise InputError(f"no such file or folder: {', '.join(missing)}", fix="check the path")
     return Plan(tuple(dict.fromkeys(items)), tuple(dict.fromkeys(gone)))
