@@ -56,7 +56,8 @@ def measure(bench: Path, name: str, language: str, others: list[str]) -> None:
             Passage(corpus[i]["id"], "", 0, len(corpus[i]["text"]), corpus[i]["text"], totals[i])
             for i in best[:5]
         ]
-        return score_evidence(gather_evidence(groups, passages, weigh=weigh, language=language))
+        languages = {passage.document_id: language for passage in passages}
+        return score_evidence(gather_evidence(groups, passages, weigh=weigh, languages=languages))
 
     gold: dict[str, set[str]] = defaultdict(set)
     for row in read(bench / name / "qrels.jsonl"):

@@ -8,7 +8,7 @@ may be replaced by one calibrated on the user's own documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from citespan.errors import InputError
@@ -58,7 +58,7 @@ def gather_evidence(
     passages: Sequence[Passage],
     *,
     weigh: Weigh = plain_weight,
-    language: str = "",
+    languages: Mapping[str, str] | None = None,
     cosine: float | None = None,
     cosine_range: tuple[float, float] | None = None,
 ) -> GateEvidence:
@@ -70,8 +70,8 @@ def gather_evidence(
         The question's groups of alternative terms (``citespan.text.analyze_query``).
     weigh
         A term's weight, best its idf in the collection (``citespan.weights.idf_weight``).
-    language
-        Of the passages; detected for each where empty.
+    languages
+        Each document's language by its id; detected from the passage where it is not known.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def gather_evidence(
     everything: set[str] = set()
     best = best_window = 0.0
     for passage in passages:
-        own = language or detect_language(passage.text)
+        own = (languages or {}).get(passage.document_id) or detect_language(passage.text)
         above = set(analyze_terms(f"{passage.title} {passage.heading}", own))
         sentences = [
             set(analyze_terms(passage.text[start:end], own))

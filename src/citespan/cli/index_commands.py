@@ -87,9 +87,10 @@ def describe_report(report: BuildReport) -> str:
         (len(report.removed), "removed"),
     )
     parts = [f"{count} {word}" for count, word in counts if count]
+    begun = "stopped" if report.stopped else "nothing to do"
     left_out = f"; {len(report.skipped)} files or parts left out" if report.skipped else ""
     return (
-        f"{', '.join(parts) or 'nothing to do'}; {report.chunks} new chunks "
+        f"{', '.join(parts) or begun}; {report.chunks} new chunks "
         f"in {format_seconds(report.seconds)}{left_out}"
     )
 

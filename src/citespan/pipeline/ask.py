@@ -61,7 +61,11 @@ def search_index(
         )
         with _timed(trace, "gate"):
             evidence = gather_evidence(
-                terms, trace.passages, weigh=weigh, cosine=_best_cosine(trace.hits)
+                terms,
+                trace.passages,
+                weigh=weigh,
+                languages=_languages_of(index, trace),
+                cosine=_best_cosine(trace.hits),
             )
             threshold = THRESHOLD if settings.threshold is None else settings.threshold
             trace.gate = check_gate(
@@ -157,6 +161,12 @@ def _weigh_texts(store: Store, trace: Trace, draft: str) -> Weigh:
 def _weigh(store: Store, terms: set[str]) -> Weigh:
     statistics = store.term_statistics(sorted(terms))
     return idf_weight(statistics.chunks, statistics.frequencies)
+
+
+def _languages_of(index: OpenIndex, trace: Trace) -> dict[str, str]:
+    """Return the language of each document that a passage is from."""
+    found = {p.document_id: index.get_document(p.document_id) for p in trace.passages}
+    return {known: document.language for known, document in found.items() if document}
 
 
 def _best_cosine(hits: Sequence[Hit]) -> float | None:
