@@ -50,15 +50,17 @@ def build_chunks(
 
 
 def cut_span(text: str, span: Span, ruler: Ruler, size: int) -> Iterator[Span]:
-    """Yield pieces of a span, each of at most ``size``: cut at white space if one is near.
+    """Yield even pieces of a span, of at most ``size`` each: cut at white space if one is near.
 
     >>> text = "aaaa bbbb cccc"
     >>> [text[s:e] for s, e in cut_span(text, Span(0, 14), Ruler(text, "characters", 6), 6)]
     ['aaaa', 'bbbb', 'cccc']
     """
     start, end = span
-    while ruler.measure(start, end) > size:
-        cut = min(end, ruler.reach(start, size))
+    while (left := ruler.measure(start, end)) > size:
+        # As many pieces as are needed, of about equal size: no shard is left over.
+        pieces = -(-left // size)
+        cut = min(end, ruler.reach(start, -(-left // pieces)))
         if cut >= end:
             break
         edge = cut

@@ -52,14 +52,13 @@ def split_blocks(
     ruler = sizes.measure_document(document)
     blocks = cover_gaps(document.text, blocks)
     paths = _HeadingPaths(sections)
-    longest = max((len(section.title) for section in sections), default=0)
     share = sizes.room // 4
+    above = min(share, _measure_paths(sections, sizes))
     spans: list[Span] = []
     contexts: list[str] = []
-    for segment in _make_segments(document, blocks, ruler, sizes, share):
+    for segment in _make_segments(document, blocks, ruler, sizes, above):
         header = _fit_context(segment.header, sizes, share)
-        # The headings' share is kept free only where there are headings.
-        reserve = measure_text(header, sizes) + (share if longest else 0)
+        reserve = measure_text(header, sizes) + above
         room = max(1, sizes.room - reserve)
         units, breaks = _cut_units(document.text, segment, ruler, room)
         for span in pack_units(
@@ -106,12 +105,12 @@ def measure_text(text: str, sizes: Sizes) -> int:
 
 
 def _make_segments(
-    document: Document, blocks: Sequence[Block], ruler: Ruler, sizes: Sizes, share: int
+    document: Document, blocks: Sequence[Block], ruler: Ruler, sizes: Sizes, above: int
 ) -> Iterator[_Segment]:
     text = document.text
     segment = _Segment()
     heading: Span | None = None
-    room = max(1, sizes.room - share)
+    room = max(1, sizes.room - above)
     for block in blocks:
         if block.kind == "heading":
             if heading is None:
@@ -188,6 +187,22 @@ def _fit_context(context: str, sizes: Sizes, share: int) -> str:
     while context and measure_text(context, sizes) > share:
         _, _, context = context.partition(" > ") if " > " in context else ("", "", "")
     return context
+
+
+def _measure_paths(sections: Sequence[Section], sizes: Sizes) -> int:
+    """Return the size of the longest path of headings, as the sum of its parts."""
+    longest = total = 0
+    known: dict[str, int] = {}
+    waiting: list[tuple[int, int]] = []
+    for section in sorted(sections, key=lambda s: (s.start, -s.end)):
+        while waiting and waiting[-1][0] <= section.start:
+            total -= waiting.pop()[1]
+        if section.title not in known:
+            known[section.title] = measure_text(f" > {section.title}", sizes)
+        waiting.append((section.end, known[section.title]))
+        total += known[section.title]
+        longest = max(longest, total)
+    return longest
 
 
 class _HeadingPaths:
