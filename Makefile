@@ -58,6 +58,10 @@ format: $(VENV)/.test ## put the code in shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: setup ## write docs/cli.md and the picture of the terminal anew
+	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_picture.py
+
 test: setup-test ## run the whole test suite
 	$(BIN)/python -m pytest
 
