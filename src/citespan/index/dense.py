@@ -251,6 +251,10 @@ class DenseIndex:
         dead = KeyRanges(self._truth.list_removed(mark.birth if mark else 0)).holds(keys)
         self._state = _State(mark, keys, base, tail, dead, index, covered)
 
+    def close(self) -> None:
+        """Let go of the files; safe to call twice."""
+        self._state = None
+
     def find_problems(self) -> list[str]:
         """Compare what is searched with the truth, row by row; return what differs, in words."""
         with self._lock:

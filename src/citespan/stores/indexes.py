@@ -8,12 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from citespan.errors import CitespanError, LockedError, StoreError
-from citespan.index.dense import DenseIndex
+from citespan.index.dense import Ranges
 from citespan.index.lexical import Analyze, LexicalIndex
-from citespan.index.truth import is_damage
+from citespan.index.truth import Head, Mark, is_damage
 from citespan.stores.access import take_lock
 from citespan.stores.truth import SqliteTruth, read_meta, set_meta
 from citespan.types import content_id
@@ -22,6 +25,44 @@ PROBE = "Running leaves, наблюдения, 北京大学, ERR-1042 foo_bar 1,
 WAIT_SECONDS = 5.0
 
 T = TypeVar("T")
+
+
+class VectorIndex(Protocol):
+    """What the store asks of a dense index, wherever that keeps its vectors."""
+
+    def needs_sync(self, head: Head) -> bool:
+        """Whether it is behind the truth, or broken."""
+        ...
+
+    def sync(self) -> Mark:
+        """Bring it up to the newest commit; only under the lock."""
+        ...
+
+    def rebuild(self) -> Mark:
+        """Make it anew from the truth; only under the lock."""
+        ...
+
+    def reload(self) -> bool:
+        """Take it as it is, and what it lacks from the truth; return whether it was of use."""
+        ...
+
+    def search(
+        self, vector: NDArray[np.float32], k: int, within: Ranges | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to k (key, cosine), best first, ties by key; a zero vector finds nothing."""
+        ...
+
+    def find_problems(self) -> list[str]:
+        """Compare it with the truth; return what differs, in words."""
+        ...
+
+    def close(self) -> None:
+        """Release what it holds; safe to call twice."""
+        ...
+
+
+MakeDense = Callable[[SqliteTruth, int], VectorIndex]
+"""Makes a dense index of a truth and a dimension."""
 
 
 class DerivedIndexes:
@@ -40,18 +81,18 @@ class DerivedIndexes:
         *,
         locked: bool,
         analyze: Analyze,
-        exact_limit: int,
+        make_dense: MakeDense,
     ) -> None:
         self._folder = folder
         self._truth = truth
         self._locked = locked
-        self._exact_limit = exact_limit
+        self._make_dense = make_dense
         self._mutex = threading.RLock()
         self._current = -1
         # What the analyser makes of a probe stands for its version and its libraries' versions.
         recipe = f"analyser {content_id(*analyze(PROBE, ''), *analyze(PROBE, 'de'))}"
         self.lexical = LexicalIndex(folder / "lexical", truth, analyze, recipe)
-        self.dense: DenseIndex | None = None
+        self.dense: VectorIndex | None = None
 
     def search(self, question: Callable[[], T]) -> T:
         """Ask a question of up-to-date indexes; one that proves broken is made anew, once."""
@@ -103,12 +144,15 @@ class DerivedIndexes:
                 if dense is not None:
                     dense.rebuild()
 
-    def _open_dense(self) -> DenseIndex | None:
+    def close(self) -> None:
+        """Release what the indexes hold; safe to call twice."""
+        if self.dense is not None:
+            self.dense.close()
+
+    def _open_dense(self) -> VectorIndex | None:
         dimension = int(read_meta(self._truth.db, "dimension"))
         if self.dense is None and dimension:
-            self.dense = DenseIndex(
-                self._folder / "dense", self._truth, dimension, exact_limit=self._exact_limit
-            )
+            self.dense = self._make_dense(self._truth, dimension)
         return self.dense
 
     def _sync_or_load(self) -> None:

@@ -11,6 +11,7 @@ from citespan.index.dense import EXACT_LIMIT
 from citespan.index.lexical import Analyze
 from citespan.stores import schema
 from citespan.stores.access import plain_errors, take_lock
+from citespan.stores.indexes import MakeDense
 from citespan.stores.sqlite import SqliteStore
 
 
@@ -22,6 +23,7 @@ def open_store(
     lock_timeout: float = 10.0,
     analyze: Analyze | None = None,
     exact_limit: int = EXACT_LIMIT,
+    make_dense: MakeDense | None = None,
 ) -> SqliteStore:
     """Open the index in a folder, or make one there.
 
@@ -40,6 +42,9 @@ def open_store(
         ``(text, language) -> terms``; ``citespan.text.analyze_terms`` by default.
     exact_limit
         Vectors searched without faiss.
+    make_dense
+        Another dense index than the built-in one (``citespan.stores.chroma``); what it holds is
+        derived from the database as well.
 
     Raises
     ------
@@ -81,7 +86,9 @@ def open_store(
                 schema.create_database(path, create_settings)
                 (folder / ".gitignore").write_text("*\n", encoding="utf-8")
             schema.check_database(path)
-            store = SqliteStore(folder, lock, analyze=analyze, exact_limit=exact_limit)
+            store = SqliteStore(
+                folder, lock, analyze=analyze, exact_limit=exact_limit, make_dense=make_dense
+            )
     except BaseException:
         if lock is not None:
             lock.release()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citespan.errors import StoreError
-from citespan.index.dense import EXACT_LIMIT
+from citespan.index.dense import EXACT_LIMIT, DenseIndex
 from citespan.index.lexical import Analyze
 from citespan.protocols import (
     DocumentInfo,
@@ -31,7 +31,7 @@ from citespan.stores.access import plain_errors
 from citespan.stores.checks import check_write, compare_settings
 from citespan.stores.connections import Connections
 from citespan.stores.filters import Scope, resolve_filter
-from citespan.stores.indexes import DerivedIndexes
+from citespan.stores.indexes import DerivedIndexes, MakeDense, VectorIndex
 from citespan.stores.status import StoreStatus, find_problems, measure_store
 from citespan.stores.truth import SqliteTruth, read_meta, set_meta
 from citespan.text import hash_terms
@@ -56,11 +56,17 @@ class SqliteStore:
         *,
         analyze: Analyze | None = None,
         exact_limit: int = EXACT_LIMIT,
+        make_dense: MakeDense | None = None,
     ) -> None:
         if analyze is None:
             from citespan.text import analyze_terms
 
             analyze = analyze_terms
+        if make_dense is None:
+
+            def make_dense(truth: SqliteTruth, dimension: int) -> VectorIndex:
+                return DenseIndex(folder / "dense", truth, dimension, exact_limit=exact_limit)
+
         self.directory = folder
         self._analyze = analyze
         self._path = folder / schema.FILE_NAME
@@ -69,7 +75,7 @@ class SqliteStore:
         self._connections = Connections(self._path, read_only=lock is None)
         self._truth = SqliteTruth(self._connections.connect())
         self._indexes = DerivedIndexes(
-            folder, self._truth, locked=lock is not None, analyze=analyze, exact_limit=exact_limit
+            folder, self._truth, locked=lock is not None, analyze=analyze, make_dense=make_dense
         )
         self._settings: dict[str, Any] = json.loads(str(read_meta(self._truth.db, "settings")))
         self._pending = 0
@@ -142,6 +148,7 @@ class SqliteStore:
                         self._truth.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 self._connections.close()
+                self._indexes.close()
                 if self._lock_file is not None:
                     self._lock_file.release()
 
