@@ -140,6 +140,13 @@ def load_settings(
     return LoadedSettings(settings, origins)
 
 
+def resolve_settings(given: LoadedSettings | str | Path | None) -> LoadedSettings:
+    """Return settings as they are, or load those of an index's folder, or the usual ones."""
+    if isinstance(given, LoadedSettings):
+        return given
+    return load_settings({} if given is None else {"index": str(given)})
+
+
 def _read_file(path: Path, *, required: bool) -> Mapping[str, Any]:
     if not path.is_file():
         if required:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from citespan.cli.console import (
@@ -18,8 +18,8 @@ from citespan.cli.render import answer_json, gate_json, passage_json
 from citespan.pipeline import Explanation
 from citespan.types import Trace
 
-CHUNK = 34
-"""Columns that a chunk's place takes."""
+PLACE = 34
+"""Columns that the place of a chunk or passage takes."""
 
 
 def trace_json(trace: Trace, details: Explanation) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def draw_terms(trace: Trace, details: Explanation) -> None:
 
 def draw_hits(trace: Trace, details: Explanation) -> None:
     """Draw the hits with the parts of their scores; what is the same for all is said once."""
-    columns = _order_parts({name for hit in trace.hits for name in hit.parts})
+    columns = _order_parts(dict.fromkeys(name for hit in trace.hits for name in hit.parts))
     constant = [name for name in columns if name.startswith("weight_") and _same(trace, name)]
     columns = [name for name in columns if name not in constant]
     places = {
@@ -113,32 +113,12 @@ def draw_hits(trace: Trace, details: Explanation) -> None:
         f" {hit.chunk.start}-{hit.chunk.end}"
         for hit in trace.hits
     }
-    widths = {
-        name: len(GAP) + max([len(_head(name)), *(len(_cell(h.parts, name)) for h in trace.hits)])
-        for name in columns
-    }
-    fits = CHUNK + 2 * len(GAP) + 10 + sum(widths.values()) <= output_width()
-    beside = columns if fits else []
-    print_table(
+    _draw_parts(
         "\nRetrieve: chunks, and the parts of their scores",
-        ("rank", "score", *map(_head, beside), "chunk"),
-        (
-            (hit.rank, hit.score, *(_cell(hit.parts, name) for name in beside), places[hit.rank])
-            for hit in trace.hits
-        ),
-        numbers=range(len(beside) + 2),
-        cut=len(beside) + 2,
+        "chunk",
+        [(hit.rank, hit.score, hit.parts, places[hit.rank]) for hit in trace.hits],
+        columns,
     )
-    if not fits:
-        wide = max(1, output_width() // max(len(GAP) + len(name) for name in columns) - 1)
-        for at in range(0, len(columns), wide):
-            part = columns[at : at + wide]
-            print_table(
-                "",
-                ("rank", *part),
-                ((hit.rank, *(_cell(hit.parts, name) for name in part)) for hit in trace.hits),
-                numbers=range(len(part) + 1),
-            )
     weights = {name: trace.hits[0].parts[name] for name in constant}
     if any(weight != 1 for weight in weights.values()):
         said = (f"{name.removeprefix('weight_')} {value:.3g}" for name, value in weights.items())
@@ -151,15 +131,15 @@ def _order_parts(names: Iterable[str]) -> list[str]:
     >>> _order_parts(["rank_bm25", "cosine", "bm25", "z_cosine"])
     ['bm25', 'rank_bm25', 'cosine', 'z_cosine']
     """
-    kinds = ("rank_", "z_", "weight_")
+    kinds = ("", "rank_", "z_", "weight_")
 
-    def place(name: str) -> tuple[str, int, str]:
-        for number, prefix in enumerate(kinds, start=1):
-            if name.startswith(prefix):
-                return name.removeprefix(prefix), number, name
-        return name, 0, name
+    def split(name: str) -> tuple[str, int]:
+        number = next((n for n, kind in enumerate(kinds) if kind and name.startswith(kind)), 0)
+        return name.removeprefix(kinds[number]), number
 
-    return sorted(names, key=place)
+    given = list(names)
+    sides = list(dict.fromkeys(split(name)[0] for name in given))
+    return sorted(given, key=lambda name: (sides.index(split(name)[0]), split(name)[1]))
 
 
 def _head(name: str) -> str:
@@ -176,23 +156,68 @@ def _same(trace: Trace, name: str) -> bool:
 
 
 def draw_passages(trace: Trace) -> None:
-    """Draw the passages that grew around the hits."""
+    """Draw the passages, the parts of their scores, and how each begins."""
+    places = [f"{shorten_name(p.source, 24)} {p.start}-{p.end}" for p in trace.passages]
+    _draw_parts(
+        "\nExpand: passages, and the parts of their scores",
+        "passage",
+        [
+            (number, passage.score, passage.parts, place)
+            for number, (passage, place) in enumerate(zip(trace.passages, places, strict=True), 1)
+        ],
+        _order_parts(dict.fromkeys(n for passage in trace.passages for n in passage.parts)),
+    )
     print_table(
-        "\nExpand: passages grown around the hits",
-        ("#", "score", "hits", "passage", "text"),
+        "",
+        ("#", "hits", "page", "also in", "text"),
         (
             (
                 number,
-                passage.score,
                 len(passage.hits),
-                f"{shorten_name(passage.source, 24)} {passage.start}-{passage.end}",
-                passage.text[:120],
+                passage.page,
+                len(passage.duplicates) or None,
+                passage.text,
             )
             for number, passage in enumerate(trace.passages, start=1)
         ),
-        numbers=(0, 1, 2),
+        numbers=(0, 1, 2, 3),
         cut=4,
     )
+
+
+Row = tuple[int, float, Mapping[str, float], str]
+"""Number, score, parts, and what it is."""
+
+
+def _draw_parts(title: str, what: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Draw scores and their parts in one table, or in several where the parts are many."""
+    widths = [
+        len(GAP) + max([len(_head(name)), *(len(_cell(row[2], name)) for row in rows)])
+        for name in columns
+    ]
+    fits = PLACE + 2 * len(GAP) + 10 + sum(widths) <= output_width()
+    beside = columns if fits else []
+    print_table(
+        title,
+        ("rank", "score", *map(_head, beside), what),
+        ((n, score, *(_cell(parts, name) for name in beside), it) for n, score, parts, it in rows),
+        numbers=range(len(beside) + 2),
+        cut=len(beside) + 2,
+    )
+    at = 0
+    while not fits and at < len(columns):
+        room, end = output_width() - 4, at
+        while end < len(columns) and (end == at or room >= len(columns[end]) + len(GAP)):
+            room -= max(len(columns[end]) + len(GAP), widths[end])
+            end += 1
+        part = columns[at:end]
+        print_table(
+            "",
+            ("rank", *part),
+            ((n, *(_cell(parts, name) for name in part)) for n, _, parts, _ in rows),
+            numbers=range(len(part) + 1),
+        )
+        at = end
 
 
 def draw_gate(trace: Trace) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from citespan.config import LoadedSettings, Settings
+from citespan.config import LoadedSettings, Settings, resolve_settings
 from citespan.load import LoadOptions, LoadReport
 from citespan.pipeline.manage import read_stored, remove_index
 from citespan.pipeline.parts import (
@@ -25,7 +25,7 @@ from citespan.types import Skip
 
 def build_index(
     paths: Sequence[str | Path],
-    loaded: LoadedSettings,
+    loaded: LoadedSettings | str | Path | None = None,
     *,
     rebuild: bool = False,
     progress: Callable[[Progress], Any] | None = None,
@@ -42,7 +42,7 @@ def build_index(
     paths
         Files, folders or ``http(s)://`` addresses.
     loaded
-        The settings, with where each came from (``load_settings``).
+        The settings, with where each came from (``load_settings``), or the index's folder.
     rebuild
         Make the index anew, with the settings given, from these paths alone.
 
@@ -56,6 +56,7 @@ def build_index(
         If another process is writing to it.
     """
     started = time.monotonic()
+    loaded = resolve_settings(loaded)
     folder = Path(loaded.settings.index)
     stored = None if rebuild else read_stored(folder)
     settings = adopt_stored(loaded, stored)

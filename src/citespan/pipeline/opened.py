@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from citespan.config import LoadedSettings, Settings, load_settings
+from citespan.config import LoadedSettings, Settings, resolve_settings
 from citespan.errors import InputError, StoreError
 from citespan.pipeline.parts import adopt_stored, open_embedder
 from citespan.pipeline.sources import select_sources
@@ -146,8 +146,7 @@ def open_index(
     ModelError
         If its model is neither on this machine nor ``minilm``.
     """
-    if loaded is None or isinstance(loaded, str | Path):
-        loaded = load_settings({"index": str(loaded)} if loaded is not None else {})
+    loaded = resolve_settings(loaded)
     store = open_store(loaded.settings.index, read_only=True)
     try:
         settings = adopt_stored(loaded, store.settings)
