@@ -30,3 +30,35 @@ def need_minilm() -> Path:
         return find_model()
     except ModelError as error:
         pytest.skip(str(error))
+
+
+def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Stand in an empty folder, without settings of this machine, with caches of its own.
+
+    Models that were fetched stay at hand.
+    """
+    from citespan.embed.models import models_folder
+
+    models = models_folder()
+    for name in [name for name in os.environ if name.startswith("CITESPAN_")]:
+        monkeypatch.delenv(name)
+    for name in ("OPENAI_API_KEY", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CITESPAN_MODELS", str(models))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    place = folder / "place"
+    place.mkdir()
+    monkeypatch.chdir(place)
+
+
+def block_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every attempt to open a connection or look up a name fail the test."""
+    import socket
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was attempted")
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
