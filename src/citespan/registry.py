@@ -28,6 +28,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "markdown": "citespan.split.markdown:MarkdownSplitter",
         "html": "citespan.split.html:HtmlSplitter",
         "code": "citespan.split.code:CodeSplitter",
+        "semantic": "citespan.split.semantic:SemanticChunker",
     },
     "embedder": {
         "minilm": "citespan.embed.onnx_embedder:open_minilm",

@@ -25,6 +25,7 @@ from citespan.split.markdown import MarkdownSplitter
 from citespan.split.paragraphs import ParagraphSplitter
 from citespan.split.recursive import RecursiveSplitter
 from citespan.split.ruler import UNITS, Unit
+from citespan.split.semantic import SemanticChunker
 from citespan.split.sentences import SentenceSplitter
 from citespan.split.tokens import TokenSplitter
 from citespan.split.words import WordSplitter
@@ -41,6 +42,7 @@ SPLITTERS: dict[str, Callable[..., Splitter]] = {
     "markdown": MarkdownSplitter,
     "html": HtmlSplitter,
     "code": CodeSplitter,
+    "semantic": SemanticChunker,
 }
 
 each_splitter = pytest.mark.parametrize("make", SPLITTERS.values(), ids=SPLITTERS.keys())

@@ -1,0 +1,159 @@
+"""A document's sentences into groups: the method, then the repair, and a note on each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from citespan.split.semantic.clusters import (
+    Labels,
+    cluster_density,
+    cluster_means,
+    search_eps,
+    search_k,
+    silhouette_values,
+)
+from citespan.split.semantic.contrast import Contrast, measure_contrast, score_pairs
+from citespan.split.semantic.options import CONTIGUOUS, WINDOWS, Options
+from citespan.split.semantic.repair import Group, Notes, assign_noise, cut_large, join_small
+from citespan.split.semantic.segments import (
+    EXPONENT,
+    cut_depths,
+    cut_percentile,
+    segment_band,
+    sum_segments,
+)
+from citespan.split.semantic.sentences import Sentences, find_reach
+from citespan.split.semantic.vectors import (
+    Floats,
+    Space,
+    centre_rows,
+    compare_rows,
+    compare_windows,
+    dense_rows,
+)
+
+THRESHOLD = 0.2
+"""Where between the mean cosine of far pairs (0) and of near ones (1) *alike* begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One document's groups and how they came about.
+
+    ``clusters`` is what the method found before the repair, -1 for noise. ``similarities[i]`` is
+    the cosine of sentence i with the next in the space that was used (``used``); empty where none
+    was needed. ``eps`` and ``silhouette`` are NaN where they do not apply.
+    """
+
+    clusters: Labels
+    groups: list[Group]
+    notes: Notes
+    used: str = ""
+    contrast: Contrast | None = None
+    eps: float = float("nan")
+    similarities: Floats = field(default_factory=lambda: np.zeros(0))
+    silhouette: float = float("nan")
+
+
+def cut_document(sentences: Sentences, options: Options) -> Cut:
+    """Return the groups of a document's sentences; every sentence is in exactly one."""
+    count = len(sentences.spans)
+    notes = Notes()
+    if not sentences.spaces:
+        # Too few to part without falling below the minimum; the hard maximum may still part them.
+        clusters = np.zeros(count, dtype=np.int64)
+        plain = [list(range(count))] if count else []
+        groups = cut_large(plain, np.zeros((count, 1)), sentences.limits, notes)
+        return Cut(clusters, groups, notes)
+    if options.method == "segments":
+        return _cut_segments(sentences, notes)
+    contrast = measure_contrast(sentences.spaces)
+    space = sentences.spaces[contrast.best()]
+    rows = dense_rows(space)
+    clusters, eps = _find_clusters(rows, space.name, options)
+    contiguous = options.method in CONTIGUOUS
+    labels = assign_noise(clusters, rows, notes)
+    if contiguous:
+        for boundary in np.flatnonzero(np.diff(labels)) + 1:
+            notes.cut[int(boundary)] = "similarity drops here"
+    groups = [np.flatnonzero(labels == name).tolist() for name in np.unique(labels)]
+    joined = join_small(groups, rows, sentences.limits, notes, contiguous=contiguous)
+    groups = cut_large(joined, rows, sentences.limits, notes)
+    return Cut(clusters, groups, notes, space.name, contrast, eps, *_describe(space, groups))
+
+
+def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
+    spaces = [centre_rows(space) for space in sentences.spaces]
+    contrast = measure_contrast(spaces)
+    count = len(sentences.spans)
+    scores = score_pairs(spaces, contrast, sentences.limits.max_sentences - 1, THRESHOLD)
+    reach, least = find_reach(sentences)
+    edges = [0, *segment_band(scores, reach, least, sentences.heads), count]
+    groups = [list(range(a, b)) for a, b in pairwise(edges)]
+    inner = sum_segments(scores)
+
+    def worth(first: int, behind: int) -> float:
+        return float(inner[first, behind - first - 1] / (behind - first) ** EXPONENT)
+
+    for first, place, behind in zip(edges, edges[1:], edges[2:], strict=False):
+        if place in sentences.heads:
+            notes.cut[place] = "a section begins"
+        elif behind > reach[first]:
+            notes.cut[place] = "with what follows it would pass the maximum; the best place"
+        else:
+            loss = worth(first, place) + worth(place, behind) - worth(first, behind)
+            notes.cut[place] = f"the subject changes: joined they score {loss:.2f} less"
+    clusters = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    weighed = zip(spaces, contrast.weights, strict=True)
+    used = "+".join(space.name for space, weight in weighed if weight > 0)
+    best = sentences.spaces[contrast.best()]
+    nothing = float("nan")
+    shown = _describe(best, groups)
+    return Cut(clusters, groups, notes, used or best.name, contrast, nothing, *shown)
+
+
+def _find_clusters(rows: Floats, space: str, options: Options) -> tuple[Labels, float]:
+    """Return the method's labels, and DBSCAN's radius (NaN for the other methods)."""
+    nothing = float("nan")
+    if options.method == "dbscan":
+        if options.eps is not None:
+            return cluster_density(rows, [options.eps], options.min_samples)[0], options.eps
+        labels, eps, _ = search_eps(rows, options.min_samples)
+        return labels, eps
+    if options.method == "kmeans":
+        if options.n_clusters is not None:
+            count = min(options.n_clusters, len(rows))
+            return cluster_means(rows, count, options.random_state), nothing
+        return search_k(rows, options.random_state)[0], nothing
+    if options.method == "breakpoints":
+        found = cut_percentile(compare_windows(rows, options.window or 1), options.percentile)
+    else:
+        window = options.window or WINDOWS[space]
+        similarities = compare_windows(rows, window)
+        found = cut_depths(similarities, options.min_sentences, options.deviations)
+    labels = np.zeros(len(rows), dtype=np.int64)
+    labels[found] = 1
+    return labels.cumsum(), nothing
+
+
+def _describe(space: Space, groups: list[Group]) -> tuple[Floats, float]:
+    """Return each sentence's cosine with the next, and the groups' mean silhouette."""
+    rows = dense_rows(space)
+    labels = label_groups(groups, len(rows))
+    silhouette = silhouette_values(rows, labels).mean() if len(groups) > 1 else np.nan
+    return compare_rows(rows, 1), float(silhouette)
+
+
+def label_groups(groups: list[Group], count: int) -> Labels:
+    """Return the number of each sentence's group, ``[n]``.
+
+    >>> label_groups([[0, 2], [1]], 3).tolist()
+    [0, 1, 0]
+    """
+    labels = np.empty(count, dtype=np.int64)
+    for number, group in enumerate(groups):
+        labels[group] = number
+    return labels
