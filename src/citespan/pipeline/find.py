@@ -81,6 +81,7 @@ def _follow_ribbon(
         runs = choose_runs(
             ribbon.sentences,
             ribbon.scores,
+            ribbon.parts["windows"],
             most=k,
             budget=budget,
             longest=settings.passage,

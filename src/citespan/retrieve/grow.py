@@ -1,9 +1,11 @@
 """Passages from scored sentences: the best sentence, then its neighbours while they are good.
 
-Seeds are taken best first. A passage grows from its seed over the neighbours, in document order
-and without a gap, as long as they score within reach of the seed: at least
-``seed - (1 - share) * best``, so for the best sentence itself at least ``share`` of its score.
-Then what adjoins is one passage, with the best score of its sentences.
+Two scores are at work. ``windows`` decides what belongs to the evidence: a sentence does while it
+scores at least ``SHARE`` of the best one's and is not more than ``DROP`` standard deviations below
+it. ``scores`` decides the order. Seeds are taken best first; a passage grows from its seed over the
+neighbours, in document order and without a gap, while they belong to the evidence. Where a number
+of passages was asked for, later seeds are taken however low they are, and each grows over what is
+at most ``REACH`` below it.
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from citespan.retrieve.fuse import Scores
 from citespan.retrieve.windows import SentencePool
 from citespan.spans import heading_path, page_range
 from citespan.types import Document, Passage, Place, Span
 
-SHARE = 0.55
-"""Share of the best score down to which sentences belong to the evidence (docs/retrieve.md)."""
+SHARE = 0.45
+DROP = 2.7
+REACH = 1.0
+"""Where the evidence ends; chosen on a plateau of recall against precision (docs/retrieve.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +39,10 @@ class Run:
 def choose_runs(
     pool: SentencePool,
     scores: Scores,
+    windows: Scores,
     *,
     share: float = SHARE,
+    drop: float = DROP,
     most: int | None = None,
     budget: int | None = None,
     longest: int | None = None,
@@ -45,8 +52,10 @@ def choose_runs(
 
     Parameters
     ----------
-    share
-        How far growth and, without ``most``, the choice of seeds goes down from the best score.
+    scores, windows
+        What orders the sentences, and what decides which belong to the evidence.
+    share, drop
+        How far the evidence goes down from the best of ``windows``.
     most
         Number of runs; seeds are then taken however low they score.
     budget, longest
@@ -58,66 +67,79 @@ def choose_runs(
     >>> import numpy as np
     >>> pool = SentencePool(["d"] * 4, np.arange(4), np.zeros((4, 2), np.int32), np.array([0, 4]),
     ...     None, np.zeros(0, np.uint32), np.zeros(4, np.int32))
-    >>> choose_runs(pool, np.array([0.1, 5.0, 4.0, 0.2]))
+    >>> scores = np.array([0.1, 5.0, 4.0, 0.2])
+    >>> choose_runs(pool, scores, scores)
     [Run(first=1, last=3, best=1)]
     """
     if not len(scores):
         return []
     owner = np.searchsorted(pool.runs, np.arange(len(pool)), side="right") - 1
     taken = np.zeros(len(pool), dtype=bool)
-    order = np.argsort(-scores, kind="stable")
-    top = float(scores[order[0]])
-    reach = (1 - share) * max(top, 0.0)
+    order = np.argsort(-scores, kind="stable").tolist()
+    top = float(windows.max())
+    floor = max(share * top, top - drop)
     runs: list[Run] = []
     spent = 0
-    for seed in order.tolist():
-        if taken[seed]:
-            continue
-        if most is None and runs and scores[seed] < top - reach:
-            break
+    for seed in order:
         if most is not None and len(runs) >= most:
             break
+        # The first seed stands even if another sentence's windows are better.
+        if taken[seed] or (most is None and runs and windows[seed] < floor):
+            continue
         size = measure(seed)
         if budget is not None and runs and spent + size > budget:
             break
-        first, last = seed, seed + 1
-        used = size
-        floor = float(scores[seed]) - reach
-        while True:
-            sides = [
-                i
-                for i in (first - 1, last)
-                if 0 <= i < len(pool)
-                and owner[i] == owner[seed]
-                and not taken[i]
-                and scores[i] >= floor
-            ]
-            if not sides:
-                break
-            near = max(sides, key=lambda i: scores[i])
-            more = measure(near)
-            if (longest is not None and used + more > longest) or (
-                budget is not None and spent + used + more > budget
-            ):
-                break
-            used += more
-            first, last = min(first, near), max(last, near + 1)
-        taken[first:last] = True
+        bounds = [longest, None if budget is None else budget - spent]
+        limit = min((b for b in bounds if b is not None), default=None)
+        low = floor if most is None else float(windows[seed]) - REACH
+        run, used = _grow_run(seed, owner, taken, windows, low, limit, measure)
+        taken[run.first : run.last] = True
         spent += used
-        runs.append(Run(first, last, seed))
+        runs.append(run)
     return _merge_runs(runs, owner, scores) if most is None else runs
 
 
-def _merge_runs(runs: list[Run], owner: np.ndarray, scores: Scores) -> list[Run]:
+def _grow_run(
+    seed: int,
+    owner: NDArray[np.int64],
+    taken: NDArray[np.bool_],
+    windows: Scores,
+    floor: float,
+    limit: int | None,
+    measure: Callable[[int], int],
+) -> tuple[Run, int]:
+    """Grow over the better neighbour until both are too low, taken, or too long."""
+    first, last, used = seed, seed + 1, measure(seed)
+    while True:
+        sides = [
+            i
+            for i in (first - 1, last)
+            if 0 <= i < len(windows)
+            and owner[i] == owner[seed]
+            and not taken[i]
+            and windows[i] >= floor
+        ]
+        if not sides:
+            break
+        near = max(sides, key=lambda i: float(windows[i]))
+        more = measure(near)
+        if limit is not None and used + more > limit:
+            break
+        used += more
+        first, last = min(first, near), max(last, near + 1)
+    return Run(first, last, seed), used
+
+
+def _merge_runs(runs: list[Run], owner: NDArray[np.int64], scores: Scores) -> list[Run]:
     merged: list[Run] = []
     for run in sorted(runs, key=lambda run: run.first):
         last = merged[-1] if merged else None
         if last and last.last == run.first and owner[last.best] == owner[run.best]:
-            best = max(last.best, run.best, key=lambda i: scores[i])
+            best = max(last.best, run.best, key=lambda i: float(scores[i]))
             merged[-1] = Run(last.first, run.last, best)
         else:
             merged.append(run)
-    return sorted(merged, key=lambda run: -scores[run.best])
+    return sorted(merged, key=lambda run: -float(scores[run.best]))
 
 
 def make_passages(

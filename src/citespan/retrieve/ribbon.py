@@ -3,12 +3,14 @@
 Adding neighbours to a matched sentence blindly does not find more of the evidence; scoring each
 sentence *with* its neighbours does. A sentence's score is
 
-    windows * z( sum over widths of z(bm25) + trust * z(cosine) )
-    + chunk * ( z(bm25 of its chunk) + trust * z(cosine of its chunk) )
+    windows = mean over widths of z(bm25 of the window) and trust * z(cosine of the window)
+    score = windows + chunk * mean of z(bm25) and trust * z(cosine) of the chunk that holds it
 
 where z standardises one part over this question's candidates, ``trust`` says how far the
 embedder's cosine can be trusted on this collection (``calibrate.py`` measures it), and a width of w
-is the window of w neighbours on either side.
+is the window of w neighbours on either side. Both means are weighted ones, so a score is in
+standard deviations whatever the settings. ``windows`` decides which sentences belong to the
+evidence, ``score`` in which order passages come: the chunk sees more, and less sharply.
 """
 
 from __future__ import annotations
@@ -36,14 +38,15 @@ from citespan.weights import Weigh, weigh_groups
 class RibbonSettings:
     """What the score is made of.
 
-    ``widths`` are the windows' neighbours on either side; ``windows`` and ``chunk`` weigh the two
-    halves of the score; ``trust`` weighs cosines against BM25. ``pool`` chunks come from each of
-    the two indexes, and the sentences around the best ``near`` of them are scored.
+    ``widths`` maps the windows' neighbours on either side to their weights; ``chunk`` weighs the
+    chunk's part of the score; ``trust`` weighs cosines against BM25. ``pool`` chunks come from each
+    of the two indexes, and the sentences around the best ``near`` of them are scored.
     """
 
-    widths: tuple[int, ...] = (0, 1, 2, 3, 5)
-    windows: float = 2.0
-    chunk: float = 1.0
+    widths: Mapping[int, float] = field(
+        default_factory=lambda: {0: 1.5, 1: 1.0, 2: 1.0, 3: 1.0, 5: 1.0}
+    )
+    chunk: float = 0.3
     trust: float = 1.0
     pool: int = 200
     near: int = 64
@@ -64,8 +67,8 @@ class Ribbon:
     """The scored sentences of one question, and the parts their scores are made of.
 
     ``parts[name][i]`` is a number of sentence i: ``bm25@w`` and ``cosine@w`` for the window of w
-    neighbours, ``windows`` for the standardised sum of theirs, ``chunk_bm25`` and ``chunk_cosine``
-    for the chunk that holds it, ``z_…`` for the standardised forms of those.
+    neighbours, ``chunk_bm25`` and ``chunk_cosine`` for the chunk that holds it, ``z_…`` for the
+    standardised forms of those, ``windows`` for the mean that decides what belongs to the evidence.
     """
 
     sentences: SentencePool
@@ -113,21 +116,37 @@ def score_ribbon(
     weights = [weight for _, weight in groups]
 
     parts: dict[str, Scores] = {}
-    windows = np.zeros(len(pool))
-    for window in score_windows(pool, counts, weights, vector, settings.widths):
+    windows = _Mean(len(pool))
+    for window in score_windows(pool, counts, weights, vector, list(settings.widths)):
+        weight = settings.widths[window.width]
         parts[f"bm25@{window.width}"] = window.bm25
-        windows += standardise_scores(window.bm25)
+        windows.add(standardise_scores(window.bm25), weight)
         if window.cosine is not None:
             parts[f"cosine@{window.width}"] = window.cosine
-            windows += settings.trust * standardise_scores(window.cosine)
-    parts["windows"] = standardise_scores(windows)
-    total = settings.windows * parts["windows"]
+            windows.add(standardise_scores(window.cosine), weight * settings.trust)
+    chunk = _Mean(len(pool))
     for name, values in _spread_chunks(pool, found, held).items():
         parts[name] = values
         if name.startswith("z_"):
-            weight = settings.trust if name == "z_chunk_cosine" else 1.0
-            total = total + settings.chunk * weight * values
+            chunk.add(values, settings.trust if name == "z_chunk_cosine" else 1.0)
+    parts["windows"] = windows.value()
+    total = parts["windows"] + settings.chunk * chunk.value()
     return Ribbon(pool, total, parts, found, vector, settings)
+
+
+class _Mean:
+    """A weighted mean of arrays, as they come."""
+
+    def __init__(self, size: int) -> None:
+        self._sum = np.zeros(size)
+        self._weight = 0.0
+
+    def add(self, values: Scores, weight: float) -> None:
+        self._sum = self._sum + weight * values
+        self._weight += weight
+
+    def value(self) -> Scores:
+        return self._sum / self._weight if self._weight else self._sum
 
 
 def find_candidates(
