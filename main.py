@@ -1,7 +1,7 @@
 """The whole way on ``data/corpus``: ten stages, each with the numbers it makes.
 
 Run it with ``python main.py`` (or ``make demo``, which sets up everything first). The index is kept
-in ``out/index``, so a second run shows what unchanged files cost: nothing.
+in ``.demo``, so a second run shows what unchanged files cost: nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ except ModuleNotFoundError as error:  # run with the system's Python: say what t
     sys.exit(f"{error.name} is not installed; run: make demo (or {OURS} main.py after make setup)")
 
 CORPUS = ROOT / "data" / "corpus"
-INDEX = ROOT / "out" / "index"
+INDEX = ROOT / ".demo"
 ANSWERABLE = "How long does the manufacturer repair defects free of charge?"
 UNANSWERABLE = "Who won the football world cup in 1998?"
 

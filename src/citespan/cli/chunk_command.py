@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from citespan.cli.app import embedder_option, read_settings, splitter_options
-from citespan.cli.console import as_plain, note, print_json, say
+from citespan.cli.console import as_plain, note, print_json, say, style
 from citespan.errors import LoadError
 
 if TYPE_CHECKING:
@@ -76,12 +76,13 @@ def _document_json(document: Document, chunks: Sequence[Chunk]) -> dict[str, Any
 
 
 def _draw(document: Document, chunks: Sequence[Chunk]) -> None:
-    say(f"{document.source}: {len(document.text)} characters, {len(chunks)} chunks")
+    count = "1 chunk" if len(chunks) == 1 else f"{len(chunks)} chunks"
+    say(f"{document.source}: {len(document.text)} characters, {count}")
     for piece in chunks:
         colour = COLOURS[piece.order % len(COLOURS)]
         spans = " + ".join(f"{start}-{end}" for start, end in piece.spans)
         overlap = f", {piece.overlap} shared with the one before" if piece.overlap else ""
         context = f"  [{' '.join(piece.context.split())}]" if piece.context else ""
-        say(click.style(f"\n#{piece.order}  {spans}{overlap}{context}", bold=True))
-        shared = click.style(piece.text[: piece.overlap], fg=colour, dim=True)
-        say(shared + click.style(piece.text[piece.overlap :], fg=colour))
+        say("\n" + style(f"#{piece.order}  {spans}{overlap}{context}", bold=True))
+        shared = style(piece.text[: piece.overlap], fg=colour, dim=True) if piece.overlap else ""
+        say(shared + style(piece.text[piece.overlap :], fg=colour))

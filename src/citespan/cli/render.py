@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from typing import Any
 
-from citespan.cli.console import as_plain, say
+from citespan.cli.console import as_plain, output_width, say, style
 from citespan.types import Answer, Document, Gate, Passage, Trace
 
 EXCERPT = 400
@@ -151,8 +150,6 @@ def draw_prompt(trace: Trace) -> None:
 
 def draw_span(document: Document, start: int, end: int, around: int) -> None:
     """Write a span in its surroundings, set off by colour, or by marks where there is none."""
-    import click
-
     from citespan.spans import heading_path, page_range
 
     page, _ = page_range(document.pages, start, end)
@@ -167,12 +164,12 @@ def draw_span(document: Document, start: int, end: int, around: int) -> None:
     after = document.text[end : end + around]
     lead = "… " if start > around else ""
     tail = " …" if end + around < len(document.text) else ""
-    inside = click.style(f">>>{document.text[start:end]}<<<", reverse=True)
+    inside = style(f">>>{document.text[start:end]}<<<", reverse=True)
     say(f"\n{lead}{before}{inside}{after}{tail}")
 
 
 def _fold(text: str, *, indent: str = "") -> str:
-    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    width = min(output_width(), 100)
     lines = []
     for line in text.splitlines() or [""]:
         lines.append(
