@@ -44,7 +44,10 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "extractive": "citespan.generate.extractive:ExtractiveGenerator",
         "openai": "citespan.generate.chat:ChatGenerator",
     },
-    "store": {"sqlite": "citespan.stores.sqlite:open_store"},
+    "store": {
+        "sqlite": "citespan.stores.opening:open_store",
+        "chroma": "citespan.stores.chroma:open_chroma_store",
+    },
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 from citespan.errors import StoreError
 from citespan.protocols import Filter, Store
 from citespan.stores import open_store
+from citespan.stores.chroma import open_chroma_store
 from citespan.types import Chunk, Span
 from store_parts import (
     analyze,
@@ -22,19 +23,27 @@ from store_parts import (
     rich_document,
 )
 
-Make = Callable[[Path], Store]
+Make = Callable[..., Store]
 
 STORES: dict[str, Make] = {
     "sqlite": lambda path: open_store(path, create_settings={"name": "x"}, analyze=analyze),
     "sqlite-faiss": lambda path: open_store(
         path, create_settings={"name": "x"}, analyze=analyze, exact_limit=4
     ),
+    "chroma": lambda path: open_chroma_store(path, create_settings={"name": "x"}, analyze=analyze),
+    "chroma-http": lambda path, url: open_chroma_store(
+        path, create_settings={"name": "x"}, analyze=analyze, url=url
+    ),
 }
 
 
 @pytest.fixture(params=list(STORES))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = STORES[request.param](tmp_path / "index")
+    name = request.param
+    if name.startswith("chroma"):
+        pytest.importorskip("chromadb", reason="the extra chroma is not installed")
+    server = [request.getfixturevalue("chroma_url")] if name == "chroma-http" else []
+    made = STORES[name](tmp_path / "index", *server)
     yield made
     made.close()
 
@@ -390,7 +399,12 @@ def test_several_threads_may_read(store: Store) -> None:
     assert problems == []
 
 
-def test_no_socket_is_opened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_socket_is_opened(
+    store: Store, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if "http" in request.node.name:
+        pytest.skip("this one is asked for by its address")
+
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a store must not open a socket")
 
