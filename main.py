@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:  # run with the system's Python: say what t
 
 CORPUS = ROOT / "data" / "corpus"
 INDEX = ROOT / ".demo"
-ANSWERABLE = "How long does the manufacturer repair defects free of charge?"
+ANSWERABLE = "How often should a hive be opened in the swarming season?"
 UNANSWERABLE = "Who won the football world cup in 1998?"
 
 
