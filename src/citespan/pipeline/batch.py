@@ -15,6 +15,7 @@ from citespan.config import LoadedSettings
 from citespan.errors import InputError
 from citespan.load import load_corpus
 from citespan.pipeline.ask import search_index
+from citespan.pipeline.calibrate import calibrate_index
 from citespan.pipeline.manage import read_stored
 from citespan.pipeline.opened import open_index
 from citespan.pipeline.parts import adopt_stored, asked_for, check_settings, open_parts
@@ -119,6 +120,8 @@ def index_corpus(
         if gone and not report.stopped:
             store.remove(gone)
             report.removed.extend(gone)
+        if not report.stopped:
+            calibrate_index(store)
     return report
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from citespan.config import LoadedSettings, Settings, resolve_settings
 from citespan.load import LoadOptions, LoadReport
+from citespan.pipeline.calibrate import calibrate_index
 from citespan.pipeline.manage import read_stored, remove_index
 from citespan.pipeline.parts import (
     adopt_stored,
@@ -97,6 +98,8 @@ def build_index(
         report.unchanged = seen.unchanged
         report.skipped = loading.skipped
         store.flush()
+        if not report.stopped:
+            calibrate_index(store)
     report.seconds = time.monotonic() - started
     return report
 

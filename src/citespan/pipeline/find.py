@@ -12,6 +12,7 @@ from citespan.protocols import Filter
 from citespan.retrieve import (
     Retriever,
     Ribbon,
+    RibbonSettings,
     choose_runs,
     list_hits,
     make_passages,
@@ -74,6 +75,7 @@ def _follow_ribbon(
             terms=trace.terms,
             weigh=weigh,
             embedder=index.embedder,
+            settings=RibbonSettings(trust=index.trust(trace.language)),
             where=where,
         )
         trace.hits = list_hits(index.store, ribbon.candidates, k or SHOWN)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from citespan.config import LoadedSettings, Settings, resolve_settings
 from citespan.errors import InputError, StoreError
+from citespan.pipeline.calibrate import read_trust
 from citespan.pipeline.parts import adopt_stored, open_embedder
 from citespan.pipeline.sources import select_sources
 from citespan.protocols import Embedder, Filter, Store
@@ -36,6 +37,7 @@ class OpenIndex:
     _documents: dict[str, tuple[Document, list[Span]]] = field(default_factory=dict)
     _generation: int = -1
     _languages: tuple[str, ...] = ()
+    _trust: dict[str, float] = field(default_factory=dict)
     _count: int = 0
     _tfidf: tuple[TfidfIndex, list[Chunk]] | None = None
 
@@ -73,6 +75,13 @@ class OpenIndex:
         """Return the spans of a document's sentences, in order."""
         found = self._read(document_id)
         return found[1] if found else []
+
+    def trust(self, language: str) -> float:
+        """Return how much cosines count for questions of a language, as calibration found."""
+        self._refresh()
+        if language not in self._trust:
+            self._trust[language] = read_trust(self.store, language)
+        return self._trust[language]
 
     def search_tfidf(self, question: str, k: int, where: Filter | None = None) -> tuple[Hit, ...]:
         """Return the k chunks with the highest TF-IDF cosine, as ``citespan.plain`` ranks them.
@@ -121,6 +130,7 @@ class OpenIndex:
         if generation != self._generation:
             self._documents.clear()
             self._tfidf = None
+            self._trust.clear()
             counts = self.store.language_counts()
             self._languages = tuple(code for code in counts if code)
             self._count = sum(counts.values())

@@ -22,7 +22,7 @@ from citespan.spans import heading_path, page_range
 from citespan.types import Document, Passage, Place, Span
 
 SHARE = 0.45
-DROP = 2.7
+DROP = 2.3
 REACH = 1.0
 """Where the evidence ends; chosen on a plateau of recall against precision (docs/retrieve.md)."""
 
