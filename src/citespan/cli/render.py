@@ -83,10 +83,11 @@ def draw_answer(answer: Answer, *, with_prompt: bool = False) -> None:
     if with_prompt and answer.trace is not None:
         draw_prompt(answer.trace)
         say()
-    say(_fold(answer.text))
-    if answer.status == "refused":
-        say()
-        say(_fold(answer.gate.reason))
+    refused = answer.status == "refused"
+    # The gate's reason says how far was looked; where the gate was open, the draft was the reason.
+    closed = refused and answer.gate.state != "answerable"
+    say(_fold(answer.gate.reason if closed else answer.text))
+    if refused:
         if answer.passages:
             say("\nClosest passages:")
         for number, passage in enumerate(answer.passages[:3], start=1):
