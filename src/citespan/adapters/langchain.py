@@ -91,7 +91,7 @@ def as_vector_store(collection: ChunkCollection, embedder: Embedder) -> VectorSt
             embedding_function=as_embeddings(embedder),
             client=client,
             create_collection_if_not_exists=False,
-            relevance_score_fn=lambda distance: 1.0 - distance / 2,
+            relevance_score_fn=_relevance,
         )
     made._chroma_collection = _Guarded(collection)  # type: ignore[assignment]
     return made
@@ -113,6 +113,11 @@ def as_retriever(collection: ChunkCollection, embedder: Embedder, k: int = 3) ->
         search_kwargs={"k": k}
     )
     return made
+
+
+def _relevance(distance: float) -> float:
+    """Return a cosine distance as LangChain's relevance, in [0, 1] also where it was rounded."""
+    return min(1.0, max(0.0, 1.0 - distance / 2))
 
 
 class _Guarded:

@@ -39,6 +39,8 @@ BATCH = 250
 """Chunks that are embedded and written together, below Chroma's own limit of some 5,000."""
 MARGIN = 50
 """Candidates asked for beyond k: the graph's search is better the more it is asked for."""
+BUILD_SECONDS = 10.0
+"""How long another process that writes collections is waited for."""
 WRITER = "citespan"
 BUILDING = ".building-"
 
@@ -320,7 +322,9 @@ def _build_lock(chroma: Chroma) -> Iterator[None]:
         return
     import filelock
 
-    lock = filelock.FileLock(str(Path(chroma.where) / "citespan.building.lock"), timeout=10)
+    lock = filelock.FileLock(
+        str(Path(chroma.where) / "citespan.building.lock"), timeout=BUILD_SECONDS
+    )
     try:
         lock.acquire()
     except filelock.Timeout:
