@@ -191,11 +191,11 @@ def test_the_default_way_with_the_default_model(place):
     if not corpus.is_dir():
         pytest.skip("data/corpus is not written yet")
     loaded = load_settings({}, environ={}, folder=place)
-    names = ["heat-pump-handbook.md", "checkout-outage-report.md"]
+    names = ["beekeeping-year.txt", "checkout-outage-report.md"]
     build_index([corpus / name for name in names], loaded)
     with open_index(loaded) as opened:
-        answer = ask_index(opened, "What is the warning W-04 on the heat pump?")
+        answer = ask_index(opened, "How often should a hive be opened in the swarming season?")
         assert answer.status == "answered"
-        assert "heat-pump-handbook" in answer.sentences[0].citations[0].source
+        assert "seven days" in answer.sentences[0].citations[0].quote
         refused = ask_index(opened, "Who won the football world cup in 1998?")
         assert refused.status == "refused"
