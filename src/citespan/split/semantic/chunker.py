@@ -81,9 +81,12 @@ class SemanticChunker:
     Attributes
     ----------
     labels_
-        int64 ``[n]``: the chunk of each sentence; numbers go on from document to document.
+        int64 ``[n]``: the subject of each sentence, after the repair; numbers go on from document
+        to document. A subject is one chunk, or several where it is longer than the hard maximum.
+    sentences_
+        The sentences' spans, as many as labels, document by document.
     n_clusters_
-        How many chunks there are.
+        How many subjects there are.
     eps_, silhouette_
         DBSCAN's radius, and the mean silhouette of ``labels_`` under cosine distance; NaN where
         they do not apply. An array ``[documents]`` where several documents were given.
@@ -129,6 +132,7 @@ class SemanticChunker:
     sizes: Sizes = field(init=False, repr=False)
     options: Options = field(init=False, repr=False)
     chunks_: list[Chunk] = field(init=False, repr=False, compare=False)
+    sentences_: list[Span] = field(init=False, repr=False, compare=False)
     labels_: NDArray[np.int64] = field(init=False, repr=False, compare=False)
     n_clusters_: int = field(init=False, repr=False, compare=False)
     eps_: float | NDArray[np.float64] = field(init=False, repr=False, compare=False)
@@ -188,6 +192,7 @@ class SemanticChunker:
         """
         several = not isinstance(documents, str | Document)
         chunks: list[Chunk] = []
+        spans: list[Span] = []
         labels: list[NDArray[np.int64]] = []
         eps: list[float] = []
         silhouettes: list[float] = []
@@ -195,11 +200,13 @@ class SemanticChunker:
         for document in _list_documents(documents):
             sentences, cut = self._cut(document)
             chunks += self._build(document, sentences, cut)
-            labels.append(label_groups(cut.groups, len(sentences.spans)) + total)
-            total += len(cut.groups)
+            spans += sentences.spans
+            labels.append(label_groups(cut.subjects, len(sentences.spans)) + total)
+            total += len(cut.subjects)
             eps.append(cut.eps)
             silhouettes.append(cut.silhouette)
         self.chunks_ = chunks
+        self.sentences_ = spans
         self.labels_ = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
         self.n_clusters_ = total
         self.eps_ = np.array(eps) if several else eps[0]
@@ -243,7 +250,7 @@ class SemanticChunker:
 
         >>> rows = SemanticChunker(max_sentences=1, min_sentences=1).explain("One. Two.")
         >>> [(row.text, row.chunk, row.reason) for row in rows]
-        [('One.', 0, ''), ('Two.', 1, 'with what follows it would pass the maximum; ...')]
+        [('One.', 0, ''), ('Two.', 1, 'together 2 sentences, at most 1; best here')]
         """
         document = _list_documents(document)[0]
         sentences, cut = self._cut(document)

@@ -192,7 +192,10 @@ def _blocks(rows: Floats) -> Iterator[tuple[slice, Floats]]:
     step = max(1, CELLS // max(1, count))
     for start in range(0, count, step):
         part = slice(start, min(count, start + step))
-        yield part, 1.0 - np.clip(rows[part] @ rows.T, -1.0, 1.0)
+        distances = 1.0 - np.clip(rows[part] @ rows.T, -1.0, 1.0)
+        # Also an empty sentence, whose row is zeros, is near to itself.
+        distances[np.arange(part.stop - start), np.arange(start, part.stop)] = 0.0
+        yield part, distances
 
 
 def _join(heads: Labels, core: NDArray[np.bool_], part: slice, near: NDArray[np.bool_]) -> Labels:

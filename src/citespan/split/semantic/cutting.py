@@ -43,12 +43,15 @@ THRESHOLD = 0.2
 class Cut:
     """One document's groups and how they came about.
 
-    ``clusters`` is what the method found before the repair, -1 for noise. ``similarities[i]`` is
+    ``clusters`` is what the method found before the repair, -1 for noise. ``subjects`` are the
+    groups after the repair by sentences, ``groups`` the chunks: subjects longer than the hard
+    maximum of tokens are cut further. Every sentence is in one of each. ``similarities[i]`` is
     the cosine of sentence i with the next in the space that was used (``used``); empty where none
     was needed. ``eps`` and ``silhouette`` are NaN where they do not apply.
     """
 
     clusters: Labels
+    subjects: list[Group]
     groups: list[Group]
     notes: Notes
     used: str = ""
@@ -66,8 +69,10 @@ def cut_document(sentences: Sentences, options: Options) -> Cut:
         # Too few to part without falling below the minimum; the hard maximum may still part them.
         clusters = np.zeros(count, dtype=np.int64)
         plain = [list(range(count))] if count else []
-        groups = cut_large(plain, np.zeros((count, 1)), sentences.limits, notes)
-        return Cut(clusters, groups, notes)
+        rows = np.zeros((count, 1))
+        subjects = cut_large(plain, rows, sentences.limits.without_maximum(), notes)
+        groups = cut_large(subjects, rows, sentences.limits, notes)
+        return Cut(clusters, subjects, groups, notes)
     if options.method == "segments":
         return _cut_segments(sentences, notes)
     contrast = measure_contrast(sentences.spaces)
@@ -81,8 +86,10 @@ def cut_document(sentences: Sentences, options: Options) -> Cut:
             notes.cut[int(boundary)] = "similarity drops here"
     groups = [np.flatnonzero(labels == name).tolist() for name in np.unique(labels)]
     joined = join_small(groups, rows, sentences.limits, notes, contiguous=contiguous)
-    groups = cut_large(joined, rows, sentences.limits, notes)
-    return Cut(clusters, groups, notes, space.name, contrast, eps, *_describe(space, groups))
+    subjects = cut_large(joined, rows, sentences.limits.without_maximum(), notes)
+    groups = cut_large(subjects, rows, sentences.limits, notes)
+    shown = _describe(space, subjects)
+    return Cut(clusters, subjects, groups, notes, space.name, contrast, eps, *shown)
 
 
 def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
@@ -91,8 +98,10 @@ def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
     count = len(sentences.spans)
     scores = score_pairs(spaces, contrast, sentences.limits.max_sentences - 1, THRESHOLD)
     reach, least = find_reach(sentences)
-    edges = [0, *segment_band(scores, reach, least, sentences.heads), count]
-    groups = [list(range(a, b)) for a, b in pairwise(edges)]
+    most = np.arange(count) + sentences.limits.max_sentences
+    edges = [0, *segment_band(scores, most, least, sentences.heads), count]
+    subjects = [list(range(a, b)) for a, b in pairwise(edges)]
+    clusters = label_groups(subjects, count)
     inner = sum_segments(scores)
 
     def worth(first: int, behind: int) -> float:
@@ -101,18 +110,24 @@ def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
     for first, place, behind in zip(edges, edges[1:], edges[2:], strict=False):
         if place in sentences.heads:
             notes.cut[place] = "a section begins"
-        elif behind > reach[first]:
-            notes.cut[place] = "with what follows it would pass the maximum; the best place"
+        elif behind - first > sentences.limits.max_sentences:
+            notes.cut[place] = f"together {behind - first} sentences, at most {most[0]}; best here"
         else:
             loss = worth(first, place) + worth(place, behind) - worth(first, behind)
             notes.cut[place] = f"the subject changes: joined they score {loss:.2f} less"
-    clusters = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    # Within the subjects once more, now under the hard maximum.
+    ends = np.repeat(edges[1:], [len(group) for group in subjects])
+    inside = segment_band(scores, np.minimum(reach, ends), np.minimum(least, ends), frozenset())
+    for place in set(inside) - set(edges):
+        size = f"{sentences.limits.maximum} {sentences.limits.unit}"
+        notes.cut[place] = f"the subject is longer than {size}; best here"
+    groups = [list(range(a, b)) for a, b in pairwise([0, *inside, count])]
     weighed = zip(spaces, contrast.weights, strict=True)
     used = "+".join(space.name for space, weight in weighed if weight > 0)
     best = sentences.spaces[contrast.best()]
     nothing = float("nan")
-    shown = _describe(best, groups)
-    return Cut(clusters, groups, notes, used or best.name, contrast, nothing, *shown)
+    shown = _describe(best, subjects)
+    return Cut(clusters, subjects, groups, notes, used or best.name, contrast, nothing, *shown)
 
 
 def _find_clusters(rows: Floats, space: str, options: Options) -> tuple[Labels, float]:

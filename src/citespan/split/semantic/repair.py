@@ -7,8 +7,9 @@ once. The hard limits (sentences, tokens) always hold; the minimum holds where t
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,6 +42,10 @@ class Limits:
         if len(group) > 1 and (held := self.measure(group)) > self.maximum:
             return f"{held} {self.unit}, at most {self.maximum}"
         return ""
+
+    def without_maximum(self) -> Limits:
+        """Return the limits by sentences alone."""
+        return replace(self, maximum=sys.maxsize)
 
 
 @dataclass(slots=True)
