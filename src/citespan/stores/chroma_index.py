@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from citespan.index.truth import Head, KeyRanges, Mark, is_damage, is_usable
 from citespan.stores.chroma_access import batches, create_collection, get_collection, settle
 from citespan.stores.chroma_client import Chroma
 from citespan.stores.chroma_mark import is_at, mark_from_metadata, mark_to_metadata, move_mark
-from citespan.stores.chroma_rows import describe_chunk
+from citespan.stores.chroma_rows import describe_chunk, read_sources
 from citespan.stores.chroma_scores import merge_hits, score_blobs, score_rows
 from citespan.stores.rows import read_chunks
 from citespan.stores.truth import SqliteTruth
@@ -138,8 +138,9 @@ class ChromaIndex:
             self._truth.identity, self._recipe, self._name, head.log_start, head.log_start, 0
         )
         with self._chroma.use(write=True) as client:
-            self._check_owner(get_collection(client, self._name))
-            if get_collection(client, self._name) is not None:
+            old = get_collection(client, self._name)
+            self._check_owner(old)
+            if old is not None:
                 client.delete_collection(self._name)
             create_collection(client, self._name, mark_to_metadata(mark))
         return mark
@@ -158,36 +159,44 @@ class ChromaIndex:
 
     def _apply(self, mark: Mark, head: Head) -> Mark:
         """Delete what was removed since the mark, add what came since, and move the mark."""
-        with self._chroma.use(write=True) as client:
-            collection = self._get(client)
-            for ranges in batches(self._truth.list_removed(mark.generation), RANGES):
-                parts = [
-                    {"$and": [{"key": {"$gte": first}}, {"key": {"$lte": last}}]}
-                    for first, last in ranges
-                ]
-                collection.delete(where=parts[0] if len(parts) == 1 else {"$or": parts})
-        size = 0
-        for keys, matrix in self._truth.iter_vectors(mark.last_key):
-            size = size or self._batch_size()
-            for start in range(0, len(keys), size):
-                part = slice(start, start + size)
-                mark = self._add(mark, keys[part], matrix[part])
-        mark = move_mark(mark, head.generation, head.last_key)
+        removed = self._truth.list_removed(mark.generation)
+        if removed:
+            with self._chroma.use(write=True) as client:
+                collection = self._get(client)
+                for ranges in batches(removed, RANGES):
+                    parts = [
+                        {"$and": [{"key": {"$gte": first}}, {"key": {"$lte": last}}]}
+                        for first, last in ranges
+                    ]
+                    collection.delete(where=parts[0] if len(parts) == 1 else {"$or": parts})
+        end = move_mark(mark, head.generation, head.last_key)
+        waiting: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None
+        for part in self._iter_batches(mark.last_key):
+            if waiting is not None:
+                mark = move_mark(mark, mark.generation, int(waiting[0][-1]))
+                self._add(*waiting, mark)
+            waiting = part
+        if waiting is not None:
+            self._add(*waiting, end)
+            return end
         with self._chroma.use(write=True) as client:
             collection = self._get(client)
             settle(collection, np.ones(self._dimension, np.float32))
-            collection.modify(metadata=mark_to_metadata(mark))
-        return mark
+            collection.modify(metadata=mark_to_metadata(end))
+        return end
 
-    def _batch_size(self) -> int:
+    def _iter_batches(self, after: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         with self._chroma.use() as client:
-            return min(BATCH, client.get_max_batch_size())
+            size = min(BATCH, client.get_max_batch_size())
+        for keys, matrix in self._truth.iter_vectors(after):
+            for start in range(0, len(keys), size):
+                yield keys[start : start + size], matrix[start : start + size]
 
-    def _add(self, mark: Mark, keys: NDArray[np.int64], matrix: NDArray[np.float32]) -> Mark:
+    def _add(self, keys: NDArray[np.int64], matrix: NDArray[np.float32], mark: Mark) -> None:
+        """Write chunks, and then the mark that says that they are there."""
         found = read_chunks(self._truth.db, keys.tolist())
-        sources = _read_sources(self._truth, [found[key].document_id for key in keys.tolist()])
+        sources = read_sources(self._truth.db, [found[key].document_id for key in keys.tolist()])
         rows = [describe_chunk(found[k], sources[found[k].document_id]) for k in keys.tolist()]
-        mark = move_mark(mark, mark.generation, int(keys[-1]))
         with self._chroma.use(write=True) as client:
             collection = self._get(client)
             collection.upsert(
@@ -201,7 +210,6 @@ class ChromaIndex:
             )
             settle(collection, matrix[0])
             collection.modify(metadata=mark_to_metadata(mark))
-        return mark
 
     def _get(self, client: ClientAPI) -> Any:
         collection = get_collection(client, self._name)
@@ -333,12 +341,3 @@ class ChromaIndex:
     def _read(self, question: str, *values: str | int) -> list[tuple[int, bytes]]:
         with self._lock:
             return self._truth.db.execute(question, values).fetchall()
-
-
-def _read_sources(truth: SqliteTruth, document_ids: Sequence[str]) -> dict[str, str]:
-    return dict(
-        truth.db.execute(
-            "SELECT id, source FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(sorted(set(document_ids))),),
-        ).fetchall()
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,3 +92,13 @@ def restore_chunk(text: str, metadata: Mapping[str, Any]) -> Chunk:
         raise StoreError(
             "the collection was not written by citespan", fix="write it with write_collections"
         ) from error
+
+
+def read_sources(db: sqlite3.Connection, document_ids: Sequence[str]) -> dict[str, str]:
+    """Return the source of each document of the database, by id."""
+    return dict(
+        db.execute(
+            "SELECT id, source FROM documents WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(set(document_ids))),),
+        ).fetchall()
+    )
