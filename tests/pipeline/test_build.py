@@ -79,7 +79,7 @@ def test_only_the_changed_file_is_embedded(docs, calls):
     (docs / "valve.txt").write_text("Blue valves cost seven euros each.\n", "utf-8")
     report = build()
     assert report.changed == ["docs/valve.txt"]
-    assert sum(calls) == 2  # one chunk, one sentence
+    assert sum(calls) == 1  # the chunk is the sentence, and is embedded once for both
     assert find("what do valves cost")[0] == "Blue valves cost seven euros each."
     assert not any("five" in text for text in find("valves five euros"))
 
@@ -260,3 +260,16 @@ def test_progress_counts_to_the_total(docs):
     build_index(["docs"], settings(), progress=seen.append)
     assert [p.documents for p in seen] == [1, 2, 3]
     assert {p.total for p in seen} == {3}
+
+
+def test_what_the_model_cannot_read_is_counted_and_said(docs):
+    (docs / "long.txt").write_text("The pump is red and heavy. " * 200, "utf-8")
+    report = build(splitter="words", size=600, embedder="hashing")
+    assert report.truncated == 2
+    assert "2 chunks are longer than the 512 tokens" in report.notes[-1]
+
+
+def test_the_default_splitter_leaves_nothing_beyond_the_model(docs):
+    (docs / "long.txt").write_text("The pump is red and heavy. " * 200, "utf-8")
+    report = build(embedder="hashing")
+    assert (report.truncated, report.notes) == (0, [])

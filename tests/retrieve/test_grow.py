@@ -1,4 +1,4 @@
-"""Runs of sentences: what belongs to the evidence, budgets, and the laws that hold for any scores."""
+"""Runs of sentences: what belongs to the evidence, budgets, and laws for any scores."""
 
 from __future__ import annotations
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from citespan.embed import embed_texts
 from citespan.protocols import Embedder, Splitter, Store, Vectors
 from citespan.text import detect_language, split_sentences
 from citespan.types import Chunk, Document, Skip, Span
@@ -112,6 +111,11 @@ def write_documents(
             _write_batch(waiting, store, embedder, report, known, total, progress, started)
     except KeyboardInterrupt:
         report.stopped = True
+    if report.truncated and embedder is not None:
+        report.notes.append(
+            f"{report.truncated} chunks are longer than the {embedder.max_tokens} tokens that the "
+            "model reads; what stands beyond is found by its words only (a smaller --size mends it)"
+        )
     report.seconds += time.monotonic() - started
 
 
@@ -155,10 +159,14 @@ def _embed_batch(
     for item in items:
         texts.extend(chunk_text(chunk) for chunk in item.chunks)
         texts.extend(item.document.text[s:e] for s, e in item.sentences)
-    vectors = embedder.embed(texts) if texts else np.zeros((0, embedder.dimension), np.float32)
+    found = embed_texts(texts, embedder)
+    vectors = found.vectors
+    cut = set(found.truncated)
     at = 0
     for item in items:
         middle = at + len(item.chunks)
+        # A sentence that the model cannot read whole is still read by the chunks that hold it.
+        report.truncated += sum(place in cut for place in range(at, middle))
         end = middle + len(item.sentences)
         yield vectors[at:middle], vectors[middle:end]
         at = end
