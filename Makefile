@@ -63,7 +63,7 @@ docs: setup ## write docs/cli.md and the picture of the terminal anew
 	$(BIN)/python docs/make_picture.py
 
 test: setup-test ## run the whole test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 clean: ## remove what make made (the model cache stays)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
