@@ -5,7 +5,8 @@ text alone is cut, with the sentences, limits and repair that a user gets; a bou
 the unit where it falls. ``chunks`` are the subjects cut further by the maximum of tokens. Run:
 python benchmarks/segmentation.py BENCH [EMBEDDER ...]
 
-EMBEDDER is a registered name (minilm, e5); ``none`` uses the documents' own words alone.
+EMBEDDER is a registered name (minilm, e5); ``none`` uses the documents' own words alone. With
+``sweep`` before the embedders, ``segments`` is measured under other thresholds and exponents.
 """
 
 from __future__ import annotations
@@ -92,18 +93,30 @@ def methods(embedder: Embedder | None) -> dict[str, Find]:
     return made
 
 
-def main(bench: Path, embedders: list[Embedder | None]) -> None:
+def variants(embedder: Embedder | None) -> dict[str, Find]:
+    return {
+        f"threshold {threshold}, exponent {exponent}": fit_with(
+            SemanticChunker(embedder=embedder, threshold=threshold, exponent=exponent)
+        )
+        for threshold in (0.1, 0.2, 0.3)
+        for exponent in (0.25, 0.5, 0.75)
+    }
+
+
+def main(bench: Path, embedders: list[Embedder | None], sweep: bool = False) -> None:
     sets = {name: read_segmentation(bench / name) for name in SETS}
     print("| method | " + " | ".join(sets) + " |")
     print("|---" * (len(sets) + 1) + "|")
-    rows = baselines()
+    rows = {} if sweep else baselines()
     for embedder in embedders:
-        rows |= methods(embedder)
+        rows |= variants(embedder) if sweep else methods(embedder)
     for name, find in rows.items():
         values = [measure(find, documents, SETS[kind]) for kind, documents in sets.items()]
         print(f"| {name} | {' | '.join(values)} |", flush=True)
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[2:] or ["none", "minilm"]
-    main(Path(sys.argv[1]), [open_embedder(name)[0] for name in chosen])
+    names = sys.argv[2:]
+    chosen = [name for name in names if name != "sweep"] or ["none", "minilm"]
+    opened = [open_embedder(name)[0] for name in chosen]
+    main(Path(sys.argv[1]), opened, sweep="sweep" in names)

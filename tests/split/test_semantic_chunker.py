@@ -308,13 +308,21 @@ def test_subject_changes_are_found_in_any_language_without_a_model(language):
     assert mean_pk(SemanticChunker(), f"seg_xquad_{language}", language, 12) < 0.13
 
 
-@pytest.mark.parametrize(("language", "most"), [("en", 0.05), ("ru", 0.13)])
-def test_a_model_counts_where_it_knows_the_language(language, most):
+def test_a_model_counts_where_it_knows_the_language():
     need_minilm()
     from citespan.embed.onnx_embedder import open_minilm
 
-    chunker = SemanticChunker(embedder=open_minilm())
-    assert mean_pk(chunker, f"seg_xquad_{language}", language, 4) < most
+    embedder = open_minilm()
+    effects = {}
+    for language in ("en", "ru", "zh"):
+        chunker = SemanticChunker(embedder=embedder)
+        # The harder ones are among the first: all fifty have 0.027, 0.091 and 0.070.
+        assert mean_pk(chunker, f"seg_xquad_{language}", language, 3) < 0.15
+        contrast = chunker.contrasts_[0]
+        assert contrast.names == ("embedder", "tfidf")
+        effects[language] = contrast.effects[0] - contrast.effects[1]
+    # MiniLM knows no Russian and no Chinese.
+    assert effects["en"] > 0.5 > 0 > max(effects["ru"], effects["zh"])
 
 
 def test_embedding_repeats_costs_nothing():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from citespan.split.semantic.vectors import (
 def worth(scores, edges, most, least, exponent):
     """Score a segmentation by its definition; None if a segment is over the maximum."""
     total = 0.0
-    for first, behind in zip(edges, edges[1:], strict=False):
+    for first, behind in pairwise(edges):
         length = behind - first
         if length > most:
             return None

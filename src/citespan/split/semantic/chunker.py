@@ -13,7 +13,14 @@ from citespan.errors import InputError
 from citespan.protocols import Embedder
 from citespan.split.chunks import build_chunks
 from citespan.split.ruler import Unit
-from citespan.split.semantic.cutting import Cut, cut_document, label_groups
+from citespan.split.semantic.contrast import Contrast
+from citespan.split.semantic.cutting import (
+    Cut,
+    compare_neighbours,
+    cut_document,
+    label_groups,
+    measure_silhouette,
+)
 from citespan.split.semantic.groups import build_groups, overlap_runs
 from citespan.split.semantic.options import CONTIGUOUS, Method, Options, Vectors
 from citespan.split.semantic.sentences import Sentences, read_sentences
@@ -66,6 +73,10 @@ class SemanticChunker:
         ``auto`` uses both, by how well each tells near sentences from far ones in this document
         (``segments`` weighs them together, the other methods take the better);
         ``embedder`` and ``tfidf`` name one.
+    threshold, exponent
+        For ``segments``: where between the mean cosine of far pairs (0) and of near ones (1)
+        *alike* begins, and the power of its length that a segment's sum is divided by: 0 favours
+        few long segments, 1 many short ones. docs/semantic.md has the measurements.
     eps, min_samples
         For DBSCAN; ``eps`` is searched from 0.3 to 0.6 by silhouette if None.
     n_clusters
@@ -92,6 +103,8 @@ class SemanticChunker:
         they do not apply. An array ``[documents]`` where several documents were given.
     chunks_
         The chunks, with the real spans.
+    contrasts_
+        For each document how well its vectors tell near from far, and the weights they got.
 
     Raises
     ------
@@ -118,6 +131,8 @@ class SemanticChunker:
     max_sentences: int = 15
     embedder: Embedder | None = None
     vectors: Vectors = "auto"
+    threshold: float = 0.2
+    exponent: float = 0.5
     eps: float | None = None
     min_samples: int = 2
     n_clusters: int | None = None
@@ -134,6 +149,7 @@ class SemanticChunker:
     chunks_: list[Chunk] = field(init=False, repr=False, compare=False)
     sentences_: list[Span] = field(init=False, repr=False, compare=False)
     labels_: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    contrasts_: list[Contrast | None] = field(init=False, repr=False, compare=False)
     n_clusters_: int = field(init=False, repr=False, compare=False)
     eps_: float | NDArray[np.float64] = field(init=False, repr=False, compare=False)
     silhouette_: float | NDArray[np.float64] = field(init=False, repr=False, compare=False)
@@ -196,6 +212,7 @@ class SemanticChunker:
         labels: list[NDArray[np.int64]] = []
         eps: list[float] = []
         silhouettes: list[float] = []
+        contrasts: list[Contrast | None] = []
         total = 0
         for document in _list_documents(documents):
             sentences, cut = self._cut(document)
@@ -204,11 +221,13 @@ class SemanticChunker:
             labels.append(label_groups(cut.subjects, len(sentences.spans)) + total)
             total += len(cut.subjects)
             eps.append(cut.eps)
-            silhouettes.append(cut.silhouette)
+            silhouettes.append(measure_silhouette(cut))
+            contrasts.append(cut.contrast)
         self.chunks_ = chunks
         self.sentences_ = spans
         self.labels_ = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
         self.n_clusters_ = total
+        self.contrasts_ = contrasts
         self.eps_ = np.array(eps) if several else eps[0]
         self.silhouette_ = np.array(silhouettes) if several else silhouettes[0]
         return self
@@ -255,6 +274,7 @@ class SemanticChunker:
         document = _list_documents(document)[0]
         sentences, cut = self._cut(document)
         labels = label_groups(cut.groups, len(sentences.spans))
+        similarities = compare_neighbours(cut)
         notes = []
         for number, span in enumerate(sentences.spans):
             reasons = (cut.notes.joined.get(number), cut.notes.cut.get(number))
@@ -268,7 +288,7 @@ class SemanticChunker:
                     document.text[span.start : span.end],
                     int(cut.clusters[number]),
                     int(labels[number]),
-                    float(cut.similarities[number]) if number < len(cut.similarities) else None,
+                    float(similarities[number]) if number < len(similarities) else None,
                     "; ".join(shown),
                 )
             )

@@ -148,7 +148,7 @@ def silhouette_values(rows: Floats, labels: Labels) -> Floats:
 
     ``(b - a) / max(a, b)``: a the mean distance to the others of its cluster, b to the nearest
     other cluster; 0 for a cluster of one. The mean cosine to a cluster is the product with the sum
-    of its vectors, so this takes n × k products and no n × n matrix, and is exact.
+    of its vectors, so this takes n × k products, a block at a time, and is exact.
 
     >>> silhouette_values(np.eye(2)[[0, 0, 1, 1]], np.array([0, 0, 1, 1])).tolist()
     [1.0, 1.0, 1.0, 1.0]
@@ -158,17 +158,22 @@ def silhouette_values(rows: Floats, labels: Labels) -> Floats:
     if count < 2:
         return np.zeros(len(labels))
     sizes = np.bincount(place, minlength=count)
-    products = rows @ sum_clusters(rows, place.astype(np.int64), count).T
-    totals = sizes[None, :] - products
-    each = np.arange(len(labels))
-    # A row of zeros has distance 1 to all, but 0 to itself.
-    inner = totals[each, place] - (1.0 - _squares(rows))
-    own = inner / np.maximum(1, sizes[place] - 1)
-    other = totals / sizes[None, :]
-    other[each, place] = np.inf
-    nearest = other.min(axis=1)
-    larger = np.maximum(own, nearest)
-    values = np.divide(nearest - own, larger, out=np.zeros(len(labels)), where=larger > 0)
+    sums = sum_clusters(rows, place.astype(np.int64), count)
+    selves = 1.0 - row_products(rows, rows)
+    values = np.zeros(len(labels))
+    step = max(1, CELLS // count)
+    for start in range(0, len(labels), step):
+        part = slice(start, min(start + step, len(labels)))
+        totals = sizes[None, :] - rows[part] @ sums.T
+        each, home = np.arange(part.stop - start), place[part]
+        # A row of zeros has distance 1 to all, but 0 to itself.
+        inner = totals[each, home] - selves[part]
+        own = inner / np.maximum(1, sizes[home] - 1)
+        other = totals / sizes[None, :]
+        other[each, home] = np.inf
+        nearest = other.min(axis=1)
+        larger = np.maximum(own, nearest)
+        np.divide(nearest - own, larger, out=values[part], where=larger > 0)
     values[sizes[place] == 1] = 0.0
     found: Floats = values
     return found
@@ -192,7 +197,8 @@ def _blocks(rows: Floats) -> Iterator[tuple[slice, Floats]]:
     step = max(1, CELLS // max(1, count))
     for start in range(0, count, step):
         part = slice(start, min(count, start + step))
-        distances = 1.0 - np.clip(rows[part] @ rows.T, -1.0, 1.0)
+        distances = rows[part] @ rows.T
+        np.subtract(1.0, distances, out=distances)
         # Also an empty sentence, whose row is zeros, is near to itself.
         distances[np.arange(part.stop - start), np.arange(start, part.stop)] = 0.0
         yield part, distances

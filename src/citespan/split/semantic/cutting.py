@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,6 @@ from citespan.split.semantic.contrast import Contrast, measure_contrast, score_p
 from citespan.split.semantic.options import CONTIGUOUS, WINDOWS, Options
 from citespan.split.semantic.repair import Group, Notes, assign_noise, cut_large, join_small
 from citespan.split.semantic.segments import (
-    EXPONENT,
     cut_depths,
     cut_percentile,
     segment_band,
@@ -35,9 +34,6 @@ from citespan.split.semantic.vectors import (
     dense_rows,
 )
 
-THRESHOLD = 0.2
-"""Where between the mean cosine of far pairs (0) and of near ones (1) *alike* begins."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -45,20 +41,18 @@ class Cut:
 
     ``clusters`` is what the method found before the repair, -1 for noise. ``subjects`` are the
     groups after the repair by sentences, ``groups`` the chunks: subjects longer than the hard
-    maximum of tokens are cut further. Every sentence is in one of each. ``similarities[i]`` is
-    the cosine of sentence i with the next in the space that was used (``used``); empty where none
-    was needed. ``eps`` and ``silhouette`` are NaN where they do not apply.
+    maximum of tokens are cut further. Every sentence is in one of each. ``contrast`` says
+    how well each space tells near from far, and ``space`` is the best; both are None where the
+    document is too short to be parted. ``eps`` is NaN where it does not apply.
     """
 
     clusters: Labels
     subjects: list[Group]
     groups: list[Group]
     notes: Notes
-    used: str = ""
+    space: Space | None = None
     contrast: Contrast | None = None
     eps: float = float("nan")
-    similarities: Floats = field(default_factory=lambda: np.zeros(0))
-    silhouette: float = float("nan")
 
 
 def cut_document(sentences: Sentences, options: Options) -> Cut:
@@ -74,7 +68,7 @@ def cut_document(sentences: Sentences, options: Options) -> Cut:
         groups = cut_large(subjects, rows, sentences.limits, notes)
         return Cut(clusters, subjects, groups, notes)
     if options.method == "segments":
-        return _cut_segments(sentences, notes)
+        return _cut_segments(sentences, options, notes)
     contrast = measure_contrast(sentences.spaces)
     space = sentences.spaces[contrast.best()]
     rows = dense_rows(space)
@@ -88,24 +82,23 @@ def cut_document(sentences: Sentences, options: Options) -> Cut:
     joined = join_small(groups, rows, sentences.limits, notes, contiguous=contiguous)
     subjects = cut_large(joined, rows, sentences.limits.without_maximum(), notes)
     groups = cut_large(subjects, rows, sentences.limits, notes)
-    shown = _describe(space, subjects)
-    return Cut(clusters, subjects, groups, notes, space.name, contrast, eps, *shown)
+    return Cut(clusters, subjects, groups, notes, space, contrast, eps)
 
 
-def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
+def _cut_segments(sentences: Sentences, options: Options, notes: Notes) -> Cut:
     spaces = [centre_rows(space) for space in sentences.spaces]
     contrast = measure_contrast(spaces)
     count = len(sentences.spans)
-    scores = score_pairs(spaces, contrast, sentences.limits.max_sentences - 1, THRESHOLD)
+    scores = score_pairs(spaces, contrast, options.max_sentences - 1, options.threshold)
     reach, least = find_reach(sentences)
     most = np.arange(count) + sentences.limits.max_sentences
-    edges = [0, *segment_band(scores, most, least, sentences.heads), count]
+    edges = [0, *segment_band(scores, most, least, sentences.heads, options.exponent), count]
     subjects = [list(range(a, b)) for a, b in pairwise(edges)]
     clusters = label_groups(subjects, count)
     inner = sum_segments(scores)
 
     def worth(first: int, behind: int) -> float:
-        return float(inner[first, behind - first - 1] / (behind - first) ** EXPONENT)
+        return float(inner[first, behind - first - 1] / (behind - first) ** options.exponent)
 
     for first, place, behind in zip(edges, edges[1:], edges[2:], strict=False):
         if place in sentences.heads:
@@ -117,17 +110,14 @@ def _cut_segments(sentences: Sentences, notes: Notes) -> Cut:
             notes.cut[place] = f"the subject changes: joined they score {loss:.2f} less"
     # Within the subjects once more, now under the hard maximum.
     ends = np.repeat(edges[1:], [len(group) for group in subjects])
-    inside = segment_band(scores, np.minimum(reach, ends), np.minimum(least, ends), frozenset())
+    within = np.minimum(reach, ends), np.minimum(least, ends)
+    inside = segment_band(scores, *within, exponent=options.exponent)
     for place in set(inside) - set(edges):
         size = f"{sentences.limits.maximum} {sentences.limits.unit}"
         notes.cut[place] = f"the subject is longer than {size}; best here"
     groups = [list(range(a, b)) for a, b in pairwise([0, *inside, count])]
-    weighed = zip(spaces, contrast.weights, strict=True)
-    used = "+".join(space.name for space, weight in weighed if weight > 0)
     best = sentences.spaces[contrast.best()]
-    nothing = float("nan")
-    shown = _describe(best, subjects)
-    return Cut(clusters, subjects, groups, notes, used or best.name, contrast, nothing, *shown)
+    return Cut(clusters, subjects, groups, notes, best, contrast)
 
 
 def _find_clusters(rows: Floats, space: str, options: Options) -> tuple[Labels, float]:
@@ -154,12 +144,17 @@ def _find_clusters(rows: Floats, space: str, options: Options) -> tuple[Labels, 
     return labels.cumsum(), nothing
 
 
-def _describe(space: Space, groups: list[Group]) -> tuple[Floats, float]:
-    """Return each sentence's cosine with the next, and the groups' mean silhouette."""
-    rows = dense_rows(space)
-    labels = label_groups(groups, len(rows))
-    silhouette = silhouette_values(rows, labels).mean() if len(groups) > 1 else np.nan
-    return compare_rows(rows, 1), float(silhouette)
+def compare_neighbours(cut: Cut) -> Floats:
+    """Return each sentence's cosine with the next, ``[n - 1]``; empty without vectors."""
+    return np.zeros(0) if cut.space is None else compare_rows(cut.space.rows, 1)
+
+
+def measure_silhouette(cut: Cut) -> float:
+    """Return the mean silhouette of the subjects, NaN where there are not two."""
+    if cut.space is None or len(cut.subjects) < 2:
+        return float("nan")
+    labels = label_groups(cut.subjects, len(cut.clusters))
+    return float(silhouette_values(dense_rows(cut.space), labels).mean())
 
 
 def label_groups(groups: list[Group], count: int) -> Labels:

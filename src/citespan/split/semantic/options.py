@@ -40,6 +40,8 @@ class Options:
     min_sentences: int = 3
     max_sentences: int = 15
     vectors: Vectors = "auto"
+    threshold: float = 0.2
+    exponent: float = 0.5
     eps: float | None = None
     min_samples: int = 2
     n_clusters: int | None = None
@@ -74,6 +76,10 @@ class Options:
                 f"max_sentences {self.max_sentences} is less than 2 · min_sentences - 1 = "
                 f"{2 * self.min_sentences - 1}, and what is cut would fall below the minimum"
             )
+        if not 0 <= self.threshold <= 1:
+            wrong.append(f"threshold {self.threshold!r} is not within 0 and 1")
+        if not 0 <= self.exponent <= 1:
+            wrong.append(f"exponent {self.exponent!r} is not within 0 and 1")
         if self.eps is not None and not 0 < self.eps <= 2:
             wrong.append(f"eps {self.eps!r} is no cosine distance above 0 and up to 2")
         if not 0 <= self.percentile <= 100:

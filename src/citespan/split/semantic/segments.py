@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from citespan.split.semantic.vectors import Floats
 
-EXPONENT = 0.5
-"""A segment of m sentences counts the sum over its pairs divided by m to this power. 0 favours few
-long segments, 1 many short ones; docs/semantic.md has the measurements."""
 SHORT = 1e6
 """Taken off for each sentence that a segment lacks to the minimum: it gives way to nothing but the
 hard maximum."""
@@ -24,7 +21,7 @@ def segment_band(
     reach: NDArray[np.int64],
     least: NDArray[np.int64],
     heads: Set[int] = frozenset(),
-    exponent: float = EXPONENT,
+    exponent: float = 0.5,
 ) -> list[int]:
     """Return the boundaries of the best contiguous segmentation, by dynamic programming.
 
