@@ -66,6 +66,7 @@ def search_index(
                 weigh=weigh,
                 languages=_languages_of(index, trace),
                 cosine=_best_cosine(trace.hits),
+                cosine_range=index.cosine_range(trace.language),
             )
             threshold = THRESHOLD if settings.threshold is None else settings.threshold
             trace.gate = check_gate(

@@ -22,6 +22,9 @@ from citespan.types import Chunk, Document, Hit, Span
 if TYPE_CHECKING:
     from citespan.retrieve.tfidf import TfidfIndex
 
+TRUSTED = 0.9
+COSINE_RANGE = (0.2, 0.7)
+"""MiniLM's cosine of unrelated text, and of text that answers (docs/gate.md)."""
 DOCUMENTS_KEPT = 64
 """Documents whose text and sentences are kept between questions."""
 
@@ -82,6 +85,15 @@ class OpenIndex:
         if language not in self._trust:
             self._trust[language] = read_trust(self.store, language)
         return self._trust[language]
+
+    def cosine_range(self, language: str) -> tuple[float, float] | None:
+        """Return between which cosines the gate places one, or None where it says too little.
+
+        Only an embedder that calibration found about as good as BM25 in that language has a say.
+        """
+        if self.embedder is None or self.trust(language) < TRUSTED:
+            return None
+        return COSINE_RANGE
 
     def search_tfidf(self, question: str, k: int, where: Filter | None = None) -> tuple[Hit, ...]:
         """Return the k chunks with the highest TF-IDF cosine, as ``citespan.plain`` ranks them.
