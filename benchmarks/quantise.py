@@ -33,8 +33,8 @@ ALLOWED_LOSS = 0.005
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a JSON Lines file, gzipped or not."""
     plain = folder / f"{name}.jsonl"
-    opened = plain.open() if plain.exists() else gzip.open(f"{plain}.gz", "rt", encoding="utf-8")
-    with opened as lines:
+    open_file, path = (open, plain) if plain.exists() else (gzip.open, f"{plain}.gz")
+    with open_file(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
@@ -123,9 +123,8 @@ def main() -> None:
     ratios = np.array(all_rates["int8"]) / np.array(all_rates["fp32"])
     low, middle, high = np.percentile(ratios, [10, 50, 90])
     print(f"int8 / fp32 on the same slice: {middle:.2f} ({low:.2f}-{high:.2f})")
-    print(
-        f"int8 {'is accepted' if worst >= -ALLOWED_LOSS else 'is refused'}: worst {100 * worst:+.2f}"
-    )
+    verdict = "is accepted" if worst >= -ALLOWED_LOSS else "is refused"
+    print(f"int8 {verdict}: worst {100 * worst:+.2f}")
 
 
 if __name__ == "__main__":
