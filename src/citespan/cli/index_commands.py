@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +143,7 @@ class _Meter:
 def status(documents: bool, check: bool, as_json: bool, **flags: Any) -> None:
     """Say what the index holds, what it was made with, and whether it is sound."""
     from citespan.errors import StoreError
+    from citespan.pipeline.calibrate import NOTE as CALIBRATION
     from citespan.stores import open_store
 
     settings = read_settings(**flags).settings
@@ -151,8 +152,17 @@ def status(documents: bool, check: bool, as_json: bool, **flags: Any) -> None:
         made = store.settings
         listed = store.list_documents() if documents else []
         problems = store.check() if check else []
+        learned = store.read_note(CALIBRATION)
     if as_json:
-        print_json({"status": state, "settings": made, "documents": listed, "problems": problems})
+        print_json(
+            {
+                "status": state,
+                "settings": made,
+                "calibration": learned,
+                "documents": listed,
+                "problems": problems,
+            }
+        )
     else:
         languages = ", ".join(f"{n} {code or 'unknown'}" for code, n in state.languages.items())
         rows = [
@@ -163,6 +173,7 @@ def status(documents: bool, check: bool, as_json: bool, **flags: Any) -> None:
             ("vectors", f"{state.vectors} of {state.dimension}" if state.vectors else "none"),
             ("splitter", made.get("splitter", "")),
             ("model", made.get("model") or "none: words alone"),
+            ("trust", _describe_trust(learned)),
             ("on disk", ", ".join(f"{k} {format_bytes(v)}" for k, v in state.bytes.items())),
             ("generation", state.generation),
         ]
@@ -180,6 +191,19 @@ def status(documents: bool, check: bool, as_json: bool, **flags: Any) -> None:
             say("checked: everything agrees")
     if problems:
         raise StoreError("; ".join(problems), fix="run: citespan index PATH --rebuild")
+
+
+def _describe_trust(learned: Mapping[str, Any] | None) -> str:
+    """Return how much a cosine counts against BM25, language by language.
+
+    >>> _describe_trust({"languages": {"": {"trust": 1.2}, "ru": {"trust": 0.45}}})
+    'a cosine counts 1.20 of a BM25 score, ru 0.45'
+    """
+    if not learned:
+        return "not measured"
+    found = {code: f"{value['trust']:.2f}" for code, value in learned["languages"].items()}
+    rest = "".join(f", {code} {trust}" for code, trust in found.items() if code)
+    return f"a cosine counts {found['']} of a BM25 score{rest}"
 
 
 @click.command()
