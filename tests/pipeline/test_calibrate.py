@@ -12,7 +12,7 @@ from citespan.pipeline.calibrate import NOTE, calibrate_index, read_trust
 from citespan.retrieve.calibrate import DEFAULT_TRUST
 from citespan.stores import open_store
 
-WORDS = [
+WORDS = ["tea", "pot", "lamp", "river", "stone", "cloud", "wheel", "bread", "glass", "horse"]
     "tea",
     "pot",
     "lamp",
