@@ -13,19 +13,6 @@ from citespan.retrieve.calibrate import DEFAULT_TRUST
 from citespan.stores import open_store
 
 WORDS = ["tea", "pot", "lamp", "river", "stone", "cloud", "wheel", "bread", "glass", "horse"]
-    "tea",
-    "pot",
-    "lamp",
-    "river",
-    "stone",
-    "cloud",
-    "wheel",
-    "bread",
-    "glass",
-    "horse",
-    "paper",
-    "salt",
-]
 
 
 def write_documents(folder: Path, count: int, first: int = 0) -> None:
