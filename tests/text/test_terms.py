@@ -60,6 +60,15 @@ def test_spellings_that_meet(one: str, other: str, language: str) -> None:
 LANGUAGES = st.sampled_from(["", "en", "ru", "zh", "de", "ar", "ja", "th", "xx"])
 
 
+HIDDEN = "\u00ad\u034f\u061c\u180e\u200b\u200d\u202e\u202c\u2060\u2063\u2069\ufe0f\ufeff\U000e0041"
+
+
+@pytest.mark.parametrize("sign", HIDDEN, ids=[f"U+{ord(sign):04X}" for sign in HIDDEN])
+def test_a_word_broken_by_what_nobody_sees_is_found(sign: str) -> None:
+    assert analyze_terms(f"the pay{sign}ment{sign} terms", "en") == ["the", "payment", "term"]
+    assert analyze_query(f"pay{sign}ment", ["en"]) == [("payment",)]
+
+
 @given(st.text(max_size=60), LANGUAGES)
 def test_no_term_is_empty_or_holds_white_space(text: str, language: str) -> None:
     for term in analyze_terms(text, language):

@@ -6,9 +6,10 @@ import unicodedata
 
 import regex
 
-# Stress marks and Arabic vowel signs are written for learners, tatweel for looks.
+# Stress marks and Arabic vowel signs are written for learners, tatweel for looks; format characters
+# (soft hyphens, joiners, marks of direction) and selectors of a glyph's form are not seen at all.
 _SILENT = regex.compile(
-    r"(?<=\p{Cyrillic})[\u0300\u0301]|[\u064b-\u065f\u0670\u0640\u00ad\u200b-\u200f\u2060\ufeff]"
+    r"(?<=\p{Cyrillic})[\u0300\u0301]|[\u064b-\u065f\u0670\u0640\u034f\ufe00-\ufe0f\p{Cf}]"
 )
 _GROUPED = regex.compile(r"(?<=\d)[\u00a0\u202f\u2009'’](?=\d{3}(?!\d))")
 _QUOTES = str.maketrans({"’": "'", "ʼ": "'", "‐": "-", "‑": "-", "−": "-"})
