@@ -105,3 +105,34 @@ def test_identical_text_is_one_passage_that_lists_its_places() -> None:
     assert passage.text == text[0:9]
     assert passage.parts == {"windows": 4.0}
     assert [(place.source, place.start) for place in passage.duplicates] == [("b.txt", 0)]
+
+
+def test_text_that_stands_within_another_passage_is_no_passage_of_its_own() -> None:
+    text = "Alpha one.Beta two. Gamma six."
+    documents = {name: Document(name, f"{name}.txt", text) for name in ("a", "b")}
+    scores = np.array([3.0, 5.0, 0.0, 2.0, 4.0, 1.0])
+    pool = make_pool([3, 3], ["a", "b"])
+    for runs in ([Run(0, 2, 1), Run(4, 5, 4)], [Run(1, 2, 1), Run(3, 5, 4)]):
+        (passage,) = make_passages(pool, scores, {"windows": scores}, runs, documents.get)
+        assert (passage.start, passage.end, passage.score) == (0, 19, 5.0)
+        assert passage.parts == {"windows": 5.0}
+        assert len(passage.duplicates) == 1
+    # Only whole sentences count: "2 days" is not what "12 days" says.
+    texts = {"a": Document("a", "a", "In 12 days"), "b": Document("b", "b", "12 days")}
+    short = make_pool([1, 1], ["a", "b"])
+    both = [Run(0, 1, 0), Run(1, 2, 1)]
+    assert len(make_passages(short, scores[:2], {}, both, texts.get)) == 2
+
+
+def test_a_passage_that_holds_several_earlier_ones_takes_the_best_rank() -> None:
+    text = "Alpha one.Beta two. Gamma six."
+    documents = {name: Document(name, f"{name}.txt", text) for name in ("a", "b")}
+    scores = np.array([5.0, 0.0, 4.0, 1.0, 2.0, 3.0])
+    runs = [Run(0, 1, 0), Run(2, 3, 2), Run(3, 6, 5)]
+    pool = make_pool([3, 3], ["a", "b"])
+    (passage,) = make_passages(pool, scores, {}, runs, documents.get)
+    assert (passage.source, passage.start, passage.score) == ("b.txt", 0, 5.0)
+    assert [(place.source, place.start) for place in passage.duplicates] == [
+        ("a.txt", 0),
+        ("a.txt", 20),
+    ]

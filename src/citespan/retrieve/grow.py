@@ -149,41 +149,66 @@ def make_passages(
     runs: list[Run],
     get_document: Callable[[str], Document | None],
 ) -> list[Passage]:
-    """Return the runs as passages, in their order; identical text is one, with all its places."""
+    """Return the runs as passages, in their order; identical text is one, with all its places.
+
+    A passage whose sentences all stand in another one, in that order, is no passage of its own:
+    the longer one stands in the better one's rank, with its score and parts.
+    """
     passages: list[Passage] = []
-    seen: dict[str, int] = {}
+    keys: list[str] = []
+    holders: dict[str, list[int]] = {}
     for run in runs:
         document = get_document(pool.documents[run.best])
         if document is None:
             continue
         start, end = int(pool.spans[run.first][0]), int(pool.spans[run.last - 1][1])
         text = document.text[start:end]
-        key = " ".join(text.split())
-        twin = seen.get(key)
+        sentences = [
+            " ".join(document.text[s:e].split()) for s, e in pool.spans[run.first : run.last]
+        ]
+        key = "\n".join(["", *sentences, ""])
+        near = sorted({i for sentence in sentences for i in holders.get(sentence, ())})
+        twin = next((i for i in near if key in keys[i]), None)
         if twin is not None:
             place = Place(document.id, document.source, start, end)
             passages[twin] = _add_place(passages[twin], place)
             continue
-        seen[key] = len(passages)
         page, last_page = page_range(document.pages, start, end)
         best = pool.spans[run.best]
-        passages.append(
-            Passage(
-                document_id=document.id,
-                source=document.source,
-                start=start,
-                end=end,
-                text=text,
-                score=float(scores[run.best]),
-                title=document.title,
-                heading=heading_path(document.sections, start),
-                page=page,
-                last_page=last_page,
-                parts={name: float(values[run.best]) for name, values in parts.items()},
-                hits=(Span(int(best[0]), int(best[1])),),
-            )
+        passage = Passage(
+            document_id=document.id,
+            source=document.source,
+            start=start,
+            end=end,
+            text=text,
+            score=float(scores[run.best]),
+            title=document.title,
+            heading=heading_path(document.sections, start),
+            page=page,
+            last_page=last_page,
+            parts={name: float(values[run.best]) for name, values in parts.items()},
+            hits=(Span(int(best[0]), int(best[1])),),
         )
-    return passages
+        # Emptied keys match nothing more: what they held is held by the new passage.
+        parted = [i for i in near if keys[i] and keys[i] in key]
+        for i in parted:
+            passage = _take_over(passage, passages[i], first=i == parted[0])
+            keys[i] = ""
+        at = parted[0] if parted else len(passages)
+        passages[at : at + 1] = [passage]
+        keys[at : at + 1] = [key]
+        for sentence in sentences:
+            holders.setdefault(sentence, []).append(at)
+    return [passage for passage, key in zip(passages, keys, strict=True) if key]
+
+
+def _take_over(longer: Passage, held: Passage, *, first: bool) -> Passage:
+    """Return the longer passage with the places and, of the best one in it, score and parts."""
+    place = Place(held.document_id, held.source, held.start, held.end)
+    places = (*longer.duplicates, place, *held.duplicates)
+    if first:
+        longer = replace(longer, score=held.score, parts=held.parts)
+    return replace(longer, duplicates=places)
 
 
 def _add_place(passage: Passage, place: Place) -> Passage:
