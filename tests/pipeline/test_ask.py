@@ -172,6 +172,24 @@ def test_a_document_is_found_by_the_end_of_its_name(index):
         find_document(index, "ump.md")
 
 
+def test_more_passages_than_the_corpus_has_chunks_are_all(place):
+    loaded = load_settings({"embedder": "none", "k": 1000}, environ={}, folder=place)
+    for number in range(90):
+        Path(f"{number}.txt").write_text(f"The pump number {number} is red.", "utf-8")
+    build_index([place], loaded)
+    with open_index(loaded) as opened:
+        assert len(search_index(opened, "red pump", unlimited=True).passages) == 90
+
+
+def test_an_index_of_another_analysis_is_refused(place, monkeypatch):
+    Path("a.txt").write_text("The red pump weighs nine kilos.", "utf-8")
+    loaded = load_settings({"embedder": "none"}, environ={}, folder=place)
+    build_index(["a.txt"], loaded)
+    monkeypatch.setattr("citespan.pipeline.opened.ANALYSIS_VERSION", 99)
+    with pytest.raises(StoreError, match=r"analysis 1, .* 99; run: .* --rebuild"):
+        open_index(loaded)
+
+
 def test_an_index_of_another_model_is_refused(place):
     Path("a.txt").write_text("The red pump weighs nine kilos.", "utf-8")
     build_index(["a.txt"], load_settings({"embedder": "hashing"}, environ={}, folder=place))

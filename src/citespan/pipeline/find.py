@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import cast
 
 from citespan.expand import expand_hits
@@ -68,6 +69,8 @@ def _follow_ribbon(
     budget: int | None,
 ) -> None:
     settings = index.settings
+    # The usual candidates hold enough for any free cut; whoever asks for more passages gets more.
+    usual, most = RibbonSettings(), k or 0
     with timed("retrieve"):
         ribbon = score_ribbon(
             trace.question,
@@ -75,7 +78,12 @@ def _follow_ribbon(
             terms=trace.terms,
             weigh=weigh,
             embedder=index.embedder,
-            settings=RibbonSettings(trust=index.trust(trace.language)),
+            settings=replace(
+                usual,
+                trust=index.trust(trace.language),
+                pool=max(usual.pool, most),
+                near=max(usual.near, most),
+            ),
             where=where,
         )
         trace.hits = list_hits(index.store, ribbon.candidates, k or SHOWN)

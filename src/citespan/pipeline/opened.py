@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from citespan.config import LoadedSettings, Settings, resolve_settings
 from citespan.errors import InputError, StoreError
 from citespan.pipeline.calibrate import read_trust
-from citespan.pipeline.parts import adopt_stored, open_embedder
+from citespan.pipeline.parts import ANALYSIS_VERSION, adopt_stored, open_embedder
 from citespan.pipeline.sources import select_sources
 from citespan.protocols import Embedder, Filter, Store
 from citespan.stores import open_store
@@ -172,6 +172,7 @@ def open_index(
     store = open_store(loaded.settings.index, read_only=True)
     try:
         settings = adopt_stored(loaded, store.settings)
+        _check_analysis(store.settings.get("analysis", ANALYSIS_VERSION))
         if without_embedder:
             return OpenIndex(store, settings, None)
         made = str(store.settings.get("embedder", "none"))
@@ -182,6 +183,15 @@ def open_index(
         store.close()
         raise
     return OpenIndex(store, settings, embedder, notes)
+
+
+def _check_analysis(made: object) -> None:
+    """Refuse terms that this program would cut otherwise: a question would miss them in silence."""
+    if made != ANALYSIS_VERSION:
+        raise StoreError(
+            f"the index was made with analysis {made}, and this citespan has {ANALYSIS_VERSION}",
+            fix="run: citespan index PATH --rebuild",
+        )
 
 
 def _open_same_embedder(
