@@ -262,6 +262,16 @@ def test_progress_counts_to_the_total(docs):
     assert {p.total for p in seen} == {3}
 
 
+def test_progress_counts_what_is_unchanged_or_unreadable(docs):
+    build()
+    (docs / "a-broken.pdf").write_bytes(b"no pdf")
+    (docs / "zinc.txt").write_text("Zinc is bluish.", "utf-8")
+    seen = []
+    report = build_index(["docs"], settings(), progress=seen.append)
+    assert [(p.documents, p.total) for p in seen] == [(5, 5)]
+    assert (report.unchanged, report.failed) == (3, 1)
+
+
 def test_what_the_model_cannot_read_is_counted_and_said(docs):
     (docs / "long.txt").write_text("The pump is red and heavy. " * 200, "utf-8")
     report = build(splitter="words", size=600, embedder="hashing")

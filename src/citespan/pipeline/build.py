@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from citespan.pipeline.parts import (
 from citespan.pipeline.sources import Seen, plan_run, read_changed
 from citespan.pipeline.write import BuildReport, Progress, write_documents
 from citespan.stores import open_store
-from citespan.types import Skip
+from citespan.types import Document, Skip
 
 
 def build_index(
@@ -82,7 +82,7 @@ def build_index(
         loading = LoadReport(on_skip=on_skip)
         seen = Seen()
         write_documents(
-            read_changed(plan, fingerprints, options, loading, seen),
+            _count_passed(read_changed(plan, fingerprints, options, loading, seen), seen, report),
             store,
             parts.splitter,
             parts.embedder,
@@ -95,13 +95,23 @@ def build_index(
         if lost and not report.stopped:
             store.remove(lost)
             report.removed.extend(lost)
-        report.unchanged = seen.unchanged
+        report.unchanged, report.failed = seen.unchanged, len(seen.failed)
         report.skipped = loading.skipped
         store.flush()
         if not report.stopped:
             calibrate_index(store)
     report.seconds = time.monotonic() - started
     return report
+
+
+def _count_passed(
+    found: Iterator[tuple[Document, str]], seen: Seen, report: BuildReport
+) -> Iterator[tuple[Document, str]]:
+    """Keep the report's counts true while it runs: progress and the time left follow from them."""
+    for item in found:
+        report.unchanged, report.failed = seen.unchanged, len(seen.failed)
+        yield item
+    report.unchanged, report.failed = seen.unchanged, len(seen.failed)
 
 
 def _note_words_alone(loaded: LoadedSettings, settings: Settings) -> list[str]:

@@ -40,6 +40,7 @@ class BuildReport:
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     unchanged: int = 0
+    failed: int = 0
     removed: list[str] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
     chunks: int = 0
@@ -144,7 +145,8 @@ def _write_batch(
         known.add(source)
         report.chunks += len(item.chunks)
         if progress is not None:
-            done = len(report.added) + len(report.changed) + report.unchanged
+            passed = report.unchanged + report.failed
+            done = len(report.added) + len(report.changed) + passed
             progress(Progress(source, done, total, report.chunks, time.monotonic() - started))
 
 
