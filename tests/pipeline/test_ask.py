@@ -181,6 +181,40 @@ def test_more_passages_than_the_corpus_has_chunks_are_all(place):
         assert len(search_index(opened, "red pump", unlimited=True).passages) == 90
 
 
+def test_what_the_context_has_no_room_for_is_said(place):
+    for name in "abcd":
+        words = " ".join(f"{name}{number}" for number in range(200, 280))
+        text = f"The red pump {name} weighs nine kilos and {words} grams."
+        Path(f"{name}.txt").write_text(text, "utf-8")
+    loaded = load_settings({"embedder": "none"}, environ={}, folder=place)
+    build_index([place], loaded)
+    question = "How much does the red pump weigh?"
+
+    def ask(context):
+        flags = {"embedder": "none", "context": context}
+        with open_index(load_settings(flags, environ={}, folder=place)) as opened:
+            return ask_index(opened, question)
+
+    assert ask(4096).notes == ()
+    whole = ask(4096).trace.prompt.tokens
+    answer = ask(whole + 512 - 100)  # 512 are kept for the answer
+    assert len(answer.trace.prompt.passages) == 3
+    assert any("tokens: 1 of 4 passages (raise" in note for note in answer.notes)
+    notes = ask(512 + 350).notes
+    assert any("the end of the best passage and 3 of 4 passages" in note for note in notes)
+
+
+def test_copies_take_no_place_among_the_passages_asked_for(place):
+    loaded = load_settings({"embedder": "none", "k": 3}, environ={}, folder=place)
+    for number, weight in enumerate(["nine", "ten", "six"] * 4):
+        Path(f"{number}.txt").write_text(f"A red pump weighs {weight} kilos.", "utf-8")
+    build_index([place], loaded)
+    with open_index(loaded) as opened:
+        passages = search_index(opened, "red pump").passages
+    assert len({p.text for p in passages}) == len(passages) == 3
+    assert all(len(p.duplicates) >= 1 for p in passages[:1])
+
+
 def test_an_index_of_another_analysis_is_refused(place, monkeypatch):
     Path("a.txt").write_text("The red pump weighs nine kilos.", "utf-8")
     loaded = load_settings({"embedder": "none"}, environ={}, folder=place)

@@ -131,8 +131,22 @@ def ask_index(
         with _timed(trace, "verify"):
             checked = _weigh_texts(index.store, trace, trace.draft.text)
             answer = verify_answer(trace.draft, trace.prompt, gate, weigh=checked)
-    trace.answer = replace(answer, trace=trace, notes=(*index.notes, *answer.notes))
+    notes = (*index.notes, *_note_left_out(trace, index.settings.context), *answer.notes)
+    trace.answer = replace(answer, trace=trace, notes=notes)
     return trace.answer
+
+
+def _note_left_out(trace: Trace, context: int) -> list[str]:
+    """Say what of the passages the model's context had no room for."""
+    sent = trace.prompt
+    if sent is None or not sent.passages:
+        return []
+    found, last = len(trace.passages), len(sent.passages) - 1
+    what = f"{len(sent.dropped)} of {found} passages" if sent.dropped else ""
+    if sent.passages[last].end < trace.passages[last].end:
+        what = f"the end of the best passage{' and ' if what else ''}{what}"
+    fix = "raise --context if the model has more"
+    return [f"not sent, for a context of {context} tokens: {what} ({fix})"] if what else []
 
 
 def _refuse(trace: Trace, gate: Gate) -> Answer:

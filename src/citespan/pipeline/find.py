@@ -21,7 +21,7 @@ from citespan.retrieve import (
     score_ribbon,
 )
 from citespan.tokens import estimate_tokens
-from citespan.types import Hit, Trace
+from citespan.types import Hit, Passage, Trace
 from citespan.weights import Weigh
 
 SHOWN = 10
@@ -68,7 +68,6 @@ def _follow_ribbon(
     k: int | None,
     budget: int | None,
 ) -> None:
-    settings = index.settings
     # The usual candidates hold enough for any free cut; whoever asks for more passages gets more.
     usual, most = RibbonSettings(), k or 0
     with timed("retrieve"):
@@ -88,19 +87,33 @@ def _follow_ribbon(
         )
         trace.hits = list_hits(index.store, ribbon.candidates, k or SHOWN)
     with timed("expand"):
+        trace.passages = _grow_passages(index, ribbon, k, budget)
+
+
+def _grow_passages(
+    index: OpenIndex, ribbon: Ribbon, k: int | None, budget: int | None
+) -> tuple[Passage, ...]:
+    """Grow passages; runs of identical text are one, so k passages may take more runs than k."""
+    measure = _sentence_sizes(index, ribbon)
+    most = k
+    while True:
         runs = choose_runs(
             ribbon.sentences,
             ribbon.scores,
             ribbon.parts["windows"],
-            most=k,
+            most=most,
             budget=budget,
-            longest=settings.passage,
-            measure=_sentence_sizes(index, ribbon),
+            longest=index.settings.passage,
+            measure=measure,
         )
         passages = make_passages(
             ribbon.sentences, ribbon.scores, ribbon.parts, runs, index.get_document
         )
-        trace.passages = tuple(passages)
+        if k is None or most is None:
+            return tuple(passages)
+        if len(passages) >= k or len(runs) < most:
+            return tuple(passages[:k])
+        most *= 2  # more runs leave the earlier ones as they are
 
 
 def _sentence_sizes(index: OpenIndex, ribbon: Ribbon) -> Callable[[int], int]:
