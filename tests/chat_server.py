@@ -35,6 +35,8 @@ class ChatHandler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
+        # Said, since it is done: a client that thinks the connection open would ask in vain.
+        self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(data)
 

@@ -15,8 +15,12 @@ Script = Callable[[dict[str, Any]], tuple[int, Any]]
 
 
 def answer_honestly(body: dict[str, Any]) -> tuple[int, Any]:
-    """Answer with hashing vectors, unnormalised, in reverse order (the index says which)."""
+    """Answer with hashing vectors, unnormalised, in reverse order (the index says which).
+
+    The last number is never 0: a real model's vector is not, while two words may cancel here.
+    """
     vectors = HashingEmbedder(dimension=32).embed([f"{text} x" for text in body["input"]])
+    vectors[:, -1] = 0.5
     data = [
         {"object": "embedding", "index": row, "embedding": [3 * float(x) for x in vector]}
         for row, vector in enumerate(vectors)

@@ -46,7 +46,7 @@ class RibbonSettings:
     widths: Mapping[int, float] = field(
         default_factory=lambda: {0: 1.5, 1: 1.0, 2: 1.0, 3: 1.0, 5: 1.0}
     )
-    chunk: float = 0.3
+    chunk: float = 0.6
     trust: float = 1.0
     pool: int = 200
     near: int = 64
