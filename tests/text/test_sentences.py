@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citespan.errors import InputError, MissingExtraError
-from citespan.text import split_sentences
 from citespan.text.engines import ENGINES
-from citespan.text.sentences import WINDOW
+from citespan.text.sentences import LONGEST, WINDOW, split_sentences
 
 CASES = [
     ("ru", ["А. С. Пушкин родился в Москве.", "Он писал стихи."]),
@@ -144,3 +143,22 @@ def test_an_absent_engine_names_its_package(engine: str, monkeypatch: pytest.Mon
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match=engine):
         split_sentences("A b.", "en", engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("word " * 4_000, " "),
+        ("one thing, another thing " * 400, ","),
+        ("一個東西，" * 2_000, "，"),
+        ("x" * 9_000, "x"),
+    ],
+)
+def test_no_sentence_is_longer_than_the_longest(text: str, ends: str) -> None:
+    spans = split_sentences(text, "zh" if "，" in text else "en")
+    assert max(end - start for start, end in spans) <= LONGEST
+    assert min(end - start for start, end in spans[:-1]) >= LONGEST // 2 - 1
+    kept = "".join(text[start:end] for start, end in spans)
+    assert kept.split() == text.split() or "".join(kept.split()) == "".join(text.split())
+    if ends.strip():
+        assert {text[end - 1] for _, end in spans[:-1]} == {ends}

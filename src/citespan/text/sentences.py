@@ -19,12 +19,17 @@ from citespan.text.languages import detect_language
 from citespan.types import Span
 
 WINDOW = 10_000
-"""The longest sentence, in characters: what goes on longer is cut at white space, or anywhere."""
+"""Characters that an engine sees at once."""
+LONGEST = 1_500
+"""The longest sentence, in characters: what goes on longer (a list without a stop, a dump of data)
+is cut behind a comma or semicolon, else at white space, else anywhere."""
 
 _CLOSERS = regex.compile(r"[\p{Pe}\p{Pf}\"']{1,4}")
 _SPACED_CLOSERS = regex.compile(r"[\p{Pe}”»]{1,4}(?=\s|$)")
 _BRACKETED = regex.compile(r"(?<=[\p{Ll}\d][.!?]\))\s+(?=\p{Lu})")
 _MARKER = regex.compile(r"\s*\(?(?:\d{1,3}|\p{L})[.)]\s*")
+_PAUSE = regex.compile(r"[;:,]\s+|[；：，、]")
+_GAP = regex.compile(r"\s+")
 _HALF_ABBREVIATION = regex.compile(r"\p{L}[.…]$")
 
 
@@ -68,8 +73,24 @@ def _split_block(text: str, block: Span, language: str, cutter: Cutter) -> Itera
     for end in _mend_cuts(text, block, _find_cuts(text, block, language, cutter)):
         span = trim_span(text, start, end)
         if span is not None:
-            yield span
+            yield from _cut_long(text, span)
         start = end
+
+
+def _cut_long(text: str, span: Span) -> Iterator[Span]:
+    start, end = span
+    while end - start > LONGEST:
+        half = start + LONGEST // 2
+        stops = [m.end() for m in _PAUSE.finditer(text, half, start + LONGEST)]
+        gaps = [m.end() for m in _GAP.finditer(text, half, start + LONGEST)]
+        cut = (stops or gaps or [start + LONGEST])[-1]
+        piece = trim_span(text, start, cut)
+        if piece is not None:
+            yield piece
+        start = cut
+    piece = trim_span(text, start, end)
+    if piece is not None:
+        yield piece
 
 
 def _find_cuts(text: str, block: Span, language: str, cutter: Cutter) -> Iterator[int]:
