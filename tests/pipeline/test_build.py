@@ -11,7 +11,14 @@ import pytest
 from citespan.config import LoadedSettings, load_settings
 from citespan.embed.cache import CachedEmbedder
 from citespan.errors import InputError, ModelError, StoreError
-from citespan.pipeline import BuildReport, build_index, open_index, remove_sources, search_index
+from citespan.pipeline import (
+    BuildReport,
+    Progress,
+    build_index,
+    open_index,
+    remove_sources,
+    search_index,
+)
 
 
 def settings(**flags) -> LoadedSettings:
@@ -283,3 +290,16 @@ def test_the_default_splitter_leaves_nothing_beyond_the_model(docs):
     (docs / "long.txt").write_text("The pump is red and heavy. " * 200, "utf-8")
     report = build(embedder="hashing")
     assert (report.truncated, report.notes) == (0, [])
+
+
+def test_progress_is_shown_while_one_long_document_is_embedded(docs):
+    text = " ".join(f"Pump number {number} is red." for number in range(700))
+    (docs / "long.txt").write_text(text, "utf-8")
+    seen: list[Progress] = []
+    build_index(["docs"], settings(embedder="hashing"), progress=seen.append)
+    steps = [p.embedding for p in seen if p.embedding is not None]
+    # Some 700 sentences and their chunks go through the model in slices, each of them reported.
+    assert len(steps) >= 3
+    assert steps[-1].done == steps[-1].total >= 700
+    assert all(step.rate > 0 for step in steps)
+    assert [p.documents for p in seen if p.embedding is None] == [1, 2, 3, 4]

@@ -117,7 +117,14 @@ class _Meter:
             left = (progress.total - progress.documents) * progress.seconds
             left /= max(progress.documents, 1)
             line += f"/{progress.total} documents, {format_seconds(left)} left"
-        line += f", {rate:.0f} chunks/s  {progress.source}"
+        if progress.embedding is None:
+            line += f", {rate:.0f} chunks/s  {progress.source}"
+        else:
+            part = progress.embedding
+            line += (
+                f", embedding {part.done}/{part.total} texts, {part.rate:.0f} tokens/s, "
+                f"{format_seconds(part.seconds_left)} left  {progress.source}"
+            )
         line = line[:110]
         click.echo(f"\r{line:<{self._width}}", err=True, nl=False)
         self._width = len(line)

@@ -13,24 +13,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from citespan.embed import Progress as Embedding
 from citespan.embed import embed_texts
 from citespan.protocols import Embedder, Splitter, Store, Vectors
 from citespan.text import detect_language, split_sentences
 from citespan.types import Chunk, Document, Skip, Span
 
+LONG = 512
+"""Texts from which on their embedding is reported; fewer are done before the line is read."""
 BATCH = 512
 """Texts that are embedded together: enough to fill sorted batches, little to lose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far indexing is; passed to the ``progress`` callable after each document."""
+    """How far indexing is; passed to the ``progress`` callable after each document.
+
+    ``embedding`` is set while a batch's texts go through the model: how many are done, of how
+    many, at how many tokens a second, and the seconds left for them.
+    """
 
     source: str
     documents: int
     total: int | None
     chunks: int
     seconds: float
+    embedding: Embedding | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +138,18 @@ def _write_batch(
     progress: Callable[[Progress], Any] | None,
     started: float,
 ) -> None:
-    vectors = _embed_batch(items, embedder, report)
+    def show(source: str, embedding: Embedding | None) -> None:
+        if progress is not None:
+            passed = report.unchanged + report.failed
+            done = len(report.added) + len(report.changed) + passed
+            seconds = time.monotonic() - started
+            progress(Progress(source, done, total, report.chunks, seconds, embedding))
+
+    def show_embedding(embedding: Embedding) -> None:
+        if embedding.total >= LONG:
+            show(items[0].document.source, embedding)
+
+    vectors = _embed_batch(items, embedder, report, show_embedding)
     for item, (chunk_vectors, sentence_vectors) in zip(items, vectors, strict=True):
         source = item.document.source
         store.write(
@@ -144,14 +163,14 @@ def _write_batch(
         (report.changed if source in known else report.added).append(source)
         known.add(source)
         report.chunks += len(item.chunks)
-        if progress is not None:
-            passed = report.unchanged + report.failed
-            done = len(report.added) + len(report.changed) + passed
-            progress(Progress(source, done, total, report.chunks, time.monotonic() - started))
+        show(source, None)
 
 
 def _embed_batch(
-    items: Sequence[_Prepared], embedder: Embedder | None, report: BuildReport
+    items: Sequence[_Prepared],
+    embedder: Embedder | None,
+    report: BuildReport,
+    show: Callable[[Embedding], Any],
 ) -> Iterator[tuple[Vectors | None, Vectors | None]]:
     """Embed all chunks and sentences of a batch in one call; hand them out document by document."""
     if embedder is None:
@@ -161,7 +180,7 @@ def _embed_batch(
     for item in items:
         texts.extend(chunk_text(chunk) for chunk in item.chunks)
         texts.extend(item.document.text[s:e] for s, e in item.sentences)
-    found = embed_texts(texts, embedder)
+    found = embed_texts(texts, embedder, progress=show)
     vectors = found.vectors
     cut = set(found.truncated)
     at = 0
