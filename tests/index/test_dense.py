@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from citespan.index import quantised
-from citespan.index.dense import DenseIndex, _rows_within
+from citespan.index.dense import DenseIndex
+from citespan.index.dense_search import rows_within
 from citespan.index.truth import ChunkText, Head, KeyRanges, free_name, read_mark, write_mark
 
 
@@ -213,7 +214,7 @@ def test_an_interrupted_append_is_cut_off(tmp_path: Path) -> None:
 
 def test_rows_within_ranges() -> None:
     keys = np.array([2, 3, 7, 8, 20], np.int64)
-    assert _rows_within(keys, [(1, 2), (4, 6), (8, 30)]).tolist() == [0, 3, 4]
+    assert rows_within(keys, [(1, 2), (4, 6), (8, 30)]).tolist() == [0, 3, 4]
 
 
 def test_ranges_of_keys() -> None:

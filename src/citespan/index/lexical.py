@@ -12,10 +12,9 @@ import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from citespan.index.lexical_search import FIELD, LexicalSearcher, Within
 from citespan.index.truth import (
     MARK_NAME,
     Head,
@@ -34,27 +33,14 @@ from citespan.index.truth import (
 FORMAT = 1
 HEAP = 64_000_000
 DEAD_SHARE = 0.25
-FIELD = "terms"
-
-WIDE = 0.02
-"""Share of the chunks from which a filter is applied after the search."""
 
 Analyze = Callable[[str, str], list[str]]
 """Turns a text and its language into index terms without white space in them."""
 
 
-class Within(Protocol):
-    """What a filter allows: the documents' integer keys, and the ranges of their chunks' keys."""
-
-    @property
-    def documents(self) -> Sequence[int]:
-        """Keys of documents."""
-        ...
-
-    @property
-    def ranges(self) -> Sequence[tuple[int, int]]:
-        """Ranges (first, last) of chunk keys, apart and in order."""
-        ...
+class _State(NamedTuple):
+    mark: Mark
+    searcher: LexicalSearcher
 
 
 class LexicalIndex:
@@ -76,7 +62,7 @@ class LexicalIndex:
         self._lock = threading.RLock()
         self._index: Any = None
         self._opened = ""
-        self._state: tuple[Mark, Any, KeyRanges] | None = None
+        self._state: _State | None = None
         self._checked = False
 
     # ------------------------------------------------------------------ keeping up
@@ -153,7 +139,7 @@ class LexicalIndex:
                 {},
                 numbers,
             )
-            self._state = (mark, index.searcher(), KeyRanges([]))
+            self._state = self._freeze(mark, index, KeyRanges([]))
 
     def reload(self) -> bool:
         """Load what is on disk as it is, for a reader that may not bring it up to date.
@@ -166,11 +152,11 @@ class LexicalIndex:
             mark = read_mark(self._folder)
             if mark is not None and is_usable(mark, self._truth.identity, self._recipe, head):
                 try:
-                    if self._state is None or self._state[0] != mark:
+                    if self._state is None or self._state.mark != mark:
                         self._load(mark)
                     else:
                         dead = KeyRanges(self._truth.list_removed(mark.generation))
-                        self._state = (mark, self._state[1], dead)
+                        self._state = _State(mark, self._state.searcher.without(dead))
                     return True
                 except BaseException as error:
                     if not is_damage(error):
@@ -181,7 +167,7 @@ class LexicalIndex:
     @property
     def generation(self) -> int:
         """The generation that searches reflect; -1 where nothing is loaded."""
-        return self._state[0].generation if self._state else -1
+        return self._state.mark.generation if self._state else -1
 
     def _catch_up(self, mark: Mark, head: Head) -> Mark:
         if mark.generation == head.generation:
@@ -261,7 +247,10 @@ class LexicalIndex:
         index = self._open(mark.name)
         index.reload()
         dead = KeyRanges(self._truth.list_removed(mark.generation))
-        self._state = (mark, index.searcher(), dead)
+        self._state = self._freeze(mark, index, dead)
+
+    def _freeze(self, mark: Mark, index: Any, dead: KeyRanges) -> _State:
+        return _State(mark, LexicalSearcher(self._schema, index.searcher(), dead))
 
     # ------------------------------------------------------------------ searching
 
@@ -269,127 +258,34 @@ class LexicalIndex:
         self, groups: Sequence[Sequence[str]], k: int, within: Within | None = None
     ) -> list[tuple[int, float]]:
         """Return up to k (key, score), best first, ties by key; ``within`` a filter if given."""
-        state, query = self._state, self._build(groups)
-        if state is None or query is None or k < 1:
-            return []
-        _, searcher, dead = state
-        total = int(searcher.num_docs)
-        if within is None:
-            return self._collect(searcher, query, k, 2 * k + 10, total, dead) or []
-        # tantivy gathers the documents of a filter anew for each search, which for many takes
-        # longer than fetching so many hits that enough of them will be allowed.
-        allowed = KeyRanges(within.ranges)
-        share = allowed.size() / max(1, total)
-        if share > WIDE:
-            limit = int((2 * k + 10) / share)
-            found = self._collect(searcher, query, k, limit, total, dead, allowed, once=True)
-            if found is not None:
-                return found
-        query = self._within(query, "document", within.documents)
-        return self._collect(searcher, query, k, 2 * k + 10, total, dead) or []
-
-    def _collect(
-        self,
-        searcher: Any,
-        query: Any,
-        k: int,
-        limit: int,
-        total: int,
-        dead: KeyRanges,
-        allowed: KeyRanges | None = None,
-        *,
-        once: bool = False,
-    ) -> list[tuple[int, float]] | None:
-        """Fetch more and more hits until k are among them; None where ``once`` was not enough."""
-        while total:
-            limit = min(limit, total)
-            found = searcher.search(query, limit, count=False).hits
-            places = [address for _, address in found]
-            keys = np.array(searcher.fast_field_values("key", places), dtype=np.int64)
-            good = ~dead.holds(keys)
-            if allowed is not None:
-                good &= allowed.holds(keys)
-            hits = [(int(keys[i]), float(found[i][0])) for i in np.flatnonzero(good)]
-            # Equal scores come in the order of the files; only when the last one fetched is
-            # strictly worse than the k-th are all that tie with it at hand to be put by key.
-            everything = len(found) < limit or limit == total
-            if everything or (len(hits) >= k and hits[k - 1][1] > found[-1][0]):
-                return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
-            if once:
-                return None
-            limit *= 4
-        return []
+        state = self._state
+        return state.searcher.search(groups, k, within) if state else []
 
     def score(self, groups: Sequence[Sequence[str]], keys: Sequence[int]) -> dict[int, float]:
         """Return the scores of those of the given chunks in which a term occurs."""
-        state, query = self._state, self._build(groups)
-        if state is None or query is None or not keys:
-            return {}
-        searcher = state[1]
-        within = self._within(query, "key", list(dict.fromkeys(keys)))
-        found = searcher.search(within, max(1, len(keys)), count=False).hits
-        values = searcher.fast_field_values("key", [address for _, address in found])
-        return {int(key): float(score) for key, (score, _) in zip(values, found, strict=True)}
+        state = self._state
+        return state.searcher.score(groups, keys) if state else {}
 
     def explain(self, groups: Sequence[Sequence[str]], key: int) -> dict[str, float]:
         """Return what each term adds to one chunk's score; of a group, its best term alone."""
-        terms = dict.fromkeys(term for group in groups for term in group)
-        scores = {term: self.score([[term]], [key]).get(key, 0.0) for term in terms}
-        parts: dict[str, float] = {}
-        for group in groups:
-            best = max(group, key=lambda term: scores[term], default=None)
-            if best is not None and scores[best] > 0:
-                parts[best] = parts.get(best, 0.0) + scores[best]
-        return parts
+        state = self._state
+        return state.searcher.explain(groups, key) if state else {}
 
     def count(self, terms: Sequence[str]) -> dict[str, int]:
         """Return how many chunks hold each term."""
-        if self._state is None:
-            return dict.fromkeys(terms, 0)
-        searcher = self._state[1]
-        return {term: int(searcher.doc_freq(FIELD, term)) for term in terms}
+        state = self._state
+        return state.searcher.count(terms) if state else dict.fromkeys(terms, 0)
 
     def count_alive(self) -> int:
         """Return the number of chunks that can be found."""
-        if self._state is None:
-            return 0
-        _, searcher, dead = self._state
-        removed = 0
-        for first, last in zip(dead.first, dead.last, strict=True):
-            query = self._tantivy.Query.range_query(
-                self._schema, "key", self._tantivy.FieldType.Unsigned, int(first), int(last)
-            )
-            removed += searcher.search(query, 1, count=True).count
-        return int(searcher.num_docs) - removed
+        state = self._state
+        return state.searcher.count_alive() if state else 0
 
     @property
     def mean_length(self) -> float:
         """Mean number of terms a chunk."""
-        numbers = self._state[0].numbers if self._state else {}
+        numbers = self._state.mark.numbers if self._state else {}
         return numbers["terms"] / numbers["added"] if numbers.get("added") else 0.0
-
-    def _build(self, groups: Sequence[Sequence[str]]) -> Any:
-        query, should = self._tantivy.Query, self._tantivy.Occur.Should
-        clauses = []
-        for group in groups:
-            alternatives = [
-                query.term_query(self._schema, FIELD, term, index_option="freq")
-                for term in dict.fromkeys(group)
-                if term
-            ]
-            if len(alternatives) == 1:
-                clauses.append((should, alternatives[0]))
-            elif alternatives:
-                clauses.append((should, query.disjunction_max_query(alternatives)))
-        return query.boolean_query(clauses) if clauses else None
-
-    def _within(self, query: Any, field: str, values: Sequence[int]) -> Any:
-        kind, must = self._tantivy.Query, self._tantivy.Occur.Must
-        if len(values) == 1:
-            allowed = kind.term_query(self._schema, field, values[0], index_option="basic")
-        else:
-            allowed = kind.term_set_query(self._schema, field, list(values))
-        return kind.boolean_query([(must, query), (must, kind.const_score_query(allowed, 0.0))])
 
 
 def _file_sizes(path: Path) -> dict[str, int]:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 MARK_NAME = "mark.json"
+
+Ranges = Sequence[tuple[int, int]]
+"""Ranges of keys, (first, last), sorted and apart."""
 
 
 class Head(NamedTuple):

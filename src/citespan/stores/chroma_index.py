@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citespan.errors import StoreError
-from citespan.index.dense import Ranges
-from citespan.index.truth import Head, KeyRanges, Mark, is_damage, is_usable
+from citespan.index.truth import Head, KeyRanges, Mark, Ranges, is_damage, is_usable
 from citespan.stores.chroma_access import batches, create_collection, get_collection, settle
 from citespan.stores.chroma_client import Chroma
 from citespan.stores.chroma_mark import is_at, mark_from_metadata, mark_to_metadata, move_mark

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citespan.errors import CitespanError, LockedError, StoreError
-from citespan.index.dense import Ranges
 from citespan.index.lexical import Analyze, LexicalIndex
-from citespan.index.truth import Head, Mark, is_damage
+from citespan.index.truth import Head, Mark, Ranges, is_damage
 from citespan.stores.access import take_lock
 from citespan.stores.truth import SqliteTruth, read_meta, set_meta
 from citespan.types import content_id

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +25,20 @@ from citespan.protocols import (
     TermStatistics,
     Vectors,
 )
-from citespan.stores import rows, schema
+from citespan.stores import lookups, rows, schema
 from citespan.stores.access import plain_errors
 from citespan.stores.checks import check_write, compare_settings
 from citespan.stores.connections import Connections
-from citespan.stores.filters import Scope, resolve_filter
 from citespan.stores.indexes import DerivedIndexes, MakeDense, VectorIndex
+from citespan.stores.searching import StoreSearch
 from citespan.stores.status import StoreStatus, find_problems, measure_store
 from citespan.stores.truth import SqliteTruth, read_meta, set_meta
+from citespan.stores.writing import commit, put_document, remove_documents
 from citespan.text import hash_terms
 from citespan.types import Chunk, Document, Span
 
 FLUSH_CHUNKS = 5_000
 FLUSH_SECONDS = 5.0
-SCOPES = 64
-"""Filters whose documents are remembered until the next commit."""
 
 
 class SqliteStore:
@@ -80,8 +78,7 @@ class SqliteStore:
         self._settings: dict[str, Any] = json.loads(str(read_meta(self._truth.db, "settings")))
         self._pending = 0
         self._flushed_at = float("-inf")
-        self._scopes: dict[str, Scope] = {}
-        self._scopes_of = -1
+        self._search = StoreSearch(self._connections, self._indexes, self._mutex)
 
     # ------------------------------------------------------------------ life
 
@@ -160,22 +157,6 @@ class SqliteStore:
 
     # ------------------------------------------------------------------ writing
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """Yield the connection and the generation that the commit will have."""
-        self._need_writer()
-        with self._mutex, self._connections.use() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                generation = int(read_meta(db, "generation")) + 1
-                yield db, generation
-                set_meta(db, "generation", generation)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-
     def write(
         self,
         document: Document,
@@ -197,24 +178,19 @@ class SqliteStore:
             hash_terms(self._analyze(document.text[start:end], document.language))
             for start, end in sentences
         ]
-        with self._transaction() as (db, generation):
-            taken = db.execute(
-                "SELECT source FROM documents WHERE id = ? AND source <> ?",
-                (document.id, document.source),
-            ).fetchone()
-            if taken:
-                raise StoreError(
-                    f"the document id {document.id!r} of {document.source} is taken by {taken[0]}",
-                    fix="give each document its own id",
-                )
-            rows.delete_documents(db, rows.find_sources(db, [document.source]), generation)
-            first = int(read_meta(db, "next_key"))
-            key = rows.insert_document(
-                db, document, fingerprint, first, len(chunks), len(sentences)
+        self._need_writer()
+        with self._mutex, self._connections.use() as db, commit(db) as generation:
+            put_document(
+                db,
+                generation,
+                document,
+                chunks,
+                vectors,
+                sentences,
+                sentence_vectors,
+                terms,
+                fingerprint,
             )
-            rows.insert_chunks(db, key, first, chunks, vectors, sentences)
-            rows.insert_sentences(db, key, sentences, sentence_vectors, terms)
-            set_meta(db, "next_key", first + len(chunks))
             if dimension:
                 set_meta(db, "dimension", dimension)
         self._flush_when_due(len(chunks))
@@ -222,15 +198,13 @@ class SqliteStore:
     def remove(self, sources: Sequence[str]) -> int:
         """Remove every trace of the named documents; return how many there were."""
         self._need_writer()
-        with self._mutex:
-            with self._connections.use() as db:
-                if not rows.find_sources(db, sources):
-                    return 0
-            with self._transaction() as (db, generation):
-                found = rows.find_sources(db, sources)
-                rows.delete_documents(db, found, generation)
+        with self._mutex, self._connections.use() as db:
+            if not rows.find_sources(db, sources):
+                return 0
+            with commit(db) as generation:
+                removed = remove_documents(db, generation, sources)
         self._flush_when_due(0)
-        return len(found)
+        return removed
 
     def compact(self) -> None:
         """Make the derived indexes anew and give back the space of what was removed.
@@ -263,7 +237,7 @@ class SqliteStore:
     def get_fingerprints(self) -> dict[str, str]:
         """Return each source's fingerprint, to see what changed without reading any text."""
         with self._connections.use() as db:
-            return dict(db.execute("SELECT source, fingerprint FROM documents").fetchall())
+            return lookups.read_fingerprints(db)
 
     def get_document(self, document_id: str) -> Document | None:
         """Return one document with its text, or None."""
@@ -287,24 +261,14 @@ class SqliteStore:
     def chunk_keys(self, document_id: str) -> list[int]:
         """Return the keys of a document's chunks, in order; none for an unknown document."""
         with self._connections.use() as db:
-            row = db.execute(
-                "SELECT first_chunk, chunks FROM documents WHERE id = ?", (document_id,)
-            ).fetchone()
-        return list(range(row[0], row[0] + row[1])) if row else []
+            return lookups.read_chunk_keys(db, document_id)
 
     def get_sentences(
         self, document_id: str, first: int = 0, last: int | None = None
     ) -> list[SentenceRow]:
         """Return the sentences ``first <= order < last`` of a document, in order."""
-        (found,) = self.get_sentence_ranges([(document_id, first, last)])
-        return [
-            SentenceRow(
-                found.first + i,
-                Span(int(start), int(end)),
-                None if found.vectors is None else found.vectors[i],
-            )
-            for i, (start, end) in enumerate(found.spans)
-        ]
+        with self._connections.use() as db:
+            return lookups.read_sentences(db, document_id, first, last)
 
     def get_sentence_ranges(
         self, requests: Sequence[tuple[str, int, int | None]]
@@ -322,17 +286,13 @@ class SqliteStore:
     def read_note(self, name: str) -> Any:
         """Return what ``write_note`` kept under a name; None if there is nothing."""
         with self._connections.use() as db:
-            row = db.execute("SELECT value FROM meta WHERE name = ?", (f"note:{name}",)).fetchone()
-        return json.loads(row[0]) if row else None
+            return lookups.read_note(db, name)
 
     def write_note(self, name: str, value: Any) -> None:
         """Keep a JSON value with the index; it changes nothing of what is found."""
         self._need_writer()
         with self._mutex, self._connections.use() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                (f"note:{name}", json.dumps(value, ensure_ascii=False)),
-            )
+            lookups.write_note(db, name, value)
 
     def count_chunks(self) -> int:
         """Return the number of chunks."""
@@ -342,11 +302,7 @@ class SqliteStore:
     def language_counts(self) -> dict[str, int]:
         """Return how many documents there are of each language, most first."""
         with self._connections.use() as db:
-            return dict(
-                db.execute(
-                    "SELECT language, count(*) FROM documents GROUP BY language ORDER BY 2 DESC, 1"
-                ).fetchall()
-            )
+            return lookups.count_languages(db)
 
     def status(self) -> StoreStatus:
         """Return counts, sizes on disk, and how far the derived indexes are."""
@@ -365,12 +321,7 @@ class SqliteStore:
         self, terms: Terms, k: int, where: Filter | None = None
     ) -> list[tuple[int, float]]:
         """Return up to k (chunk key, BM25 score), best first; ties by key."""
-        scope = self._scope(where)
-        if scope is not None and not scope.ranges:
-            return []
-        with plain_errors(self._path):
-            found = self._indexes.search(lambda: self._indexes.lexical.search(terms, k, scope))
-        return self._visible(found)
+        return self._search.search_terms(terms, k, where)
 
     def search_vector(
         self, vector: NDArray[np.float32], k: int, where: Filter | None = None
@@ -379,67 +330,19 @@ class SqliteStore:
 
         A vector of zeros, which stands for an empty text, finds nothing.
         """
-        scope = self._scope(where)
-        dimension = self.dimension
-        if not dimension or (scope is not None and not scope.ranges):
-            return []
-        if vector.shape != (dimension,):
-            raise StoreError(
-                f"the question's vector has the shape {vector.shape}, the index {(dimension,)}",
-                fix="ask with the model that the index was made with",
-            )
-        ranges = None if scope is None else scope.ranges
-
-        def question() -> list[tuple[int, float]]:
-            dense = self._indexes.dense
-            return dense.search(vector, k, ranges) if dense else []
-
-        with plain_errors(self._path):
-            return self._visible(self._indexes.search(question))
+        return self._search.search_vector(vector, k, where)
 
     def score_terms(self, terms: Terms, keys: Sequence[int]) -> list[float]:
         """Return each chunk's BM25 score, 0 where no term occurs."""
-        wanted = [int(key) for key in keys]
-        with plain_errors(self._path):
-            found = self._indexes.search(lambda: self._indexes.lexical.score(terms, wanted))
-        return [found.get(key, 0.0) for key in wanted]
+        return self._search.score_terms(terms, keys)
 
     def explain_terms(self, terms: Terms, key: int) -> dict[str, float]:
         """Return what each term adds to one chunk's BM25 score; the values sum to the score."""
-        with plain_errors(self._path):
-            return self._indexes.search(lambda: self._indexes.lexical.explain(terms, int(key)))
+        return self._search.explain_terms(terms, key)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         """Return the collection's size and how many chunks hold each term.
 
         The counts are the lexical index's, which knows removed chunks until it is made anew.
         """
-        lexical = self._indexes.lexical
-        with plain_errors(self._path):
-            counts = self._indexes.search(lambda: lexical.count(terms))
-        chunks = self.count_chunks()
-        return TermStatistics(
-            chunks, lexical.mean_length, {term: min(n, chunks) for term, n in counts.items()}
-        )
-
-    def _visible(self, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Leave out chunks that are newer than the snapshot this thread reads in."""
-        with self._connections.use() as db:
-            if not db.in_transaction:
-                return found
-            end = int(read_meta(db, "next_key"))
-        return [hit for hit in found if hit[0] < end]
-
-    def _scope(self, where: Filter | None) -> Scope | None:
-        """Resolve a filter; what it gave is kept until the next commit."""
-        if not where:
-            return None
-        with self._mutex, self._connections.use() as db:
-            generation = int(read_meta(db, "generation"))
-            if generation != self._scopes_of or len(self._scopes) >= SCOPES:
-                self._scopes.clear()
-                self._scopes_of = generation
-            name = repr(where)
-            if name not in self._scopes:
-                self._scopes[name] = resolve_filter(db, where)
-            return self._scopes[name]
+        return self._search.term_statistics(terms)

@@ -10,6 +10,7 @@ from pathlib import Path
 from citespan.index.truth import read_mark
 from citespan.stores import schema
 from citespan.stores.indexes import DerivedIndexes
+from citespan.stores.lookups import count_languages
 from citespan.stores.rows import count_chunks
 from citespan.stores.truth import read_meta
 
@@ -49,11 +50,7 @@ def measure_store(db: sqlite3.Connection, folder: Path) -> StoreStatus:
         sentences=sentences,
         vectors=db.execute("SELECT count(*) FROM vectors").fetchone()[0],
         dimension=int(read_meta(db, "dimension")),
-        languages=dict(
-            db.execute(
-                "SELECT language, count(*) FROM documents GROUP BY language ORDER BY 2 DESC, 1"
-            ).fetchall()
-        ),
+        languages=count_languages(db),
         bytes={
             "database": sum(_size(path) for path in database),
             "lexical": sum(_size(path) for path in (folder / "lexical").rglob("*")),
