@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citespan.errors import StoreError
 from citespan.index.dense import EXACT_LIMIT, DenseIndex
 from citespan.index.lexical import Analyze
 from citespan.protocols import (
@@ -26,19 +24,14 @@ from citespan.protocols import (
     Vectors,
 )
 from citespan.stores import lookups, rows, schema
-from citespan.stores.access import plain_errors
-from citespan.stores.checks import check_write, compare_settings
+from citespan.stores.checks import compare_settings
 from citespan.stores.connections import Connections
 from citespan.stores.indexes import DerivedIndexes, MakeDense, VectorIndex
 from citespan.stores.searching import StoreSearch
 from citespan.stores.status import StoreStatus, find_problems, measure_store
-from citespan.stores.truth import SqliteTruth, read_meta, set_meta
-from citespan.stores.writing import commit, put_document, remove_documents
-from citespan.text import hash_terms
+from citespan.stores.truth import SqliteTruth, read_meta
+from citespan.stores.writing import StoreWriter
 from citespan.types import Chunk, Document, Span
-
-FLUSH_CHUNKS = 5_000
-FLUSH_SECONDS = 5.0
 
 
 class SqliteStore:
@@ -66,18 +59,17 @@ class SqliteStore:
                 return DenseIndex(folder / "dense", truth, dimension, exact_limit=exact_limit)
 
         self.directory = folder
-        self._analyze = analyze
-        self._path = folder / schema.FILE_NAME
         self._lock_file = lock
         self._mutex = threading.RLock()
-        self._connections = Connections(self._path, read_only=lock is None)
+        self._connections = Connections(folder / schema.FILE_NAME, read_only=lock is None)
         self._truth = SqliteTruth(self._connections.connect())
         self._indexes = DerivedIndexes(
             folder, self._truth, locked=lock is not None, analyze=analyze, make_dense=make_dense
         )
         self._settings: dict[str, Any] = json.loads(str(read_meta(self._truth.db, "settings")))
-        self._pending = 0
-        self._flushed_at = float("-inf")
+        self._writer = StoreWriter(
+            self._connections, self._truth, self._indexes, analyze, lock, self._mutex
+        )
         self._search = StoreSearch(self._connections, self._indexes, self._mutex)
 
     # ------------------------------------------------------------------ life
@@ -126,11 +118,7 @@ class SqliteStore:
 
     def flush(self) -> None:
         """Bring the derived indexes up to the last commit; searching and closing do so too."""
-        self._need_writer()
-        with self._mutex, plain_errors(self._path):
-            self._indexes.sync()
-            self._pending = 0
-            self._flushed_at = time.monotonic()
+        self._writer.flush()
 
     def close(self) -> None:
         """Flush, and release files and locks; safe to call twice."""
@@ -139,21 +127,12 @@ class SqliteStore:
                 return
             try:
                 if self._lock_file is not None:
-                    self.flush()
-                    with plain_errors(self._path):
-                        self._truth.db.execute("PRAGMA optimize")
-                        self._truth.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._writer.settle()
             finally:
                 self._connections.close()
                 self._indexes.close()
                 if self._lock_file is not None:
                     self._lock_file.release()
-
-    def _need_writer(self) -> None:
-        if self._connections.closed:
-            raise StoreError("the store is closed", fix="open it again")
-        if self._lock_file is None:
-            raise StoreError("the index is open for reading only", fix="open it for writing")
 
     # ------------------------------------------------------------------ writing
 
@@ -171,40 +150,18 @@ class SqliteStore:
 
         Raises StoreError, and stores nothing, where the parts do not fit each other.
         """
-        dimension = check_write(
-            document, chunks, vectors, sentences, sentence_vectors, self.dimension
+        self._writer.write(
+            document,
+            chunks,
+            vectors,
+            sentences=sentences,
+            sentence_vectors=sentence_vectors,
+            fingerprint=fingerprint,
         )
-        terms = [
-            hash_terms(self._analyze(document.text[start:end], document.language))
-            for start, end in sentences
-        ]
-        self._need_writer()
-        with self._mutex, self._connections.use() as db, commit(db) as generation:
-            put_document(
-                db,
-                generation,
-                document,
-                chunks,
-                vectors,
-                sentences,
-                sentence_vectors,
-                terms,
-                fingerprint,
-            )
-            if dimension:
-                set_meta(db, "dimension", dimension)
-        self._flush_when_due(len(chunks))
 
     def remove(self, sources: Sequence[str]) -> int:
         """Remove every trace of the named documents; return how many there were."""
-        self._need_writer()
-        with self._mutex, self._connections.use() as db:
-            if not rows.find_sources(db, sources):
-                return 0
-            with commit(db) as generation:
-                removed = remove_documents(db, generation, sources)
-        self._flush_when_due(0)
-        return removed
+        return self._writer.remove(sources)
 
     def compact(self) -> None:
         """Make the derived indexes anew and give back the space of what was removed.
@@ -212,20 +169,7 @@ class SqliteStore:
         Removed text is overwritten in the database at once; in the search files its terms and
         vectors may stand, unfindable, until this is called.
         """
-        self._need_writer()
-        with self._mutex, plain_errors(self._path):
-            self._indexes.rebuild()
-            self.flush()
-            self._truth.db.execute("VACUUM")
-            self._truth.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _flush_when_due(self, chunks: int) -> None:
-        """Flush now and then, so that readers beside a long run find what it stored."""
-        with self._mutex:
-            self._pending += chunks
-            late = time.monotonic() - self._flushed_at > FLUSH_SECONDS
-            if self._pending >= FLUSH_CHUNKS or late:
-                self.flush()
+        self._writer.compact()
 
     # ------------------------------------------------------------------ documents and chunks
 
@@ -290,7 +234,7 @@ class SqliteStore:
 
     def write_note(self, name: str, value: Any) -> None:
         """Keep a JSON value with the index; it changes nothing of what is found."""
-        self._need_writer()
+        self._writer.check_writable()
         with self._mutex, self._connections.use() as db:
             lookups.write_note(db, name, value)
 
