@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Compilers, BLAS and tokenizers start a thread a core each; the figures are for two cores.
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: help setup setup-test demo test check format bench docs clean
+.PHONY: help setup setup-test demo test check format bench kills docs clean
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,6 +64,19 @@ docs: setup ## write docs/cli.md and the picture of the terminal anew
 
 test: setup-test ## run the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+BENCH ?= ../shared/bench
+
+bench: setup-test ## measure: analysis, gate, quoting, checking on public data (BENCH=DIR), the store
+	$(BIN)/python benchmarks/analysis.py
+	$(BIN)/python benchmarks/gate_simple.py $(BENCH)
+	$(BIN)/python benchmarks/extractive_simple.py $(BENCH)
+	$(BIN)/python benchmarks/verify_simple.py $(BENCH)
+	$(BIN)/python benchmarks/segmentation.py $(BENCH) none minilm
+	$(BIN)/python benchmarks/store.py
+
+kills: setup-test ## the long form of the kill test
+	CITESPAN_KILLS=300 $(BIN)/python -m pytest tests/stores/test_kill.py
 
 clean: ## remove what make made (the model cache stays)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

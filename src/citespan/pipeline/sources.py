@@ -127,7 +127,9 @@ def read_changed(
                 continue
         document = load_one(path, options, report)
         if document is None:
-            seen.failed.append(name)
+            # A server that is down today takes nothing away; a file that cannot be read does.
+            if not is_url(path):
+                seen.failed.append(name)
             continue
         if not fingerprint:
             fingerprint = content_id(document.text)

@@ -18,6 +18,8 @@ THRESHOLD = 0.5
 """The share of a sentence's term weight that its source must hold (docs/verify.md)."""
 MOST_SENTENCES = 40
 MOST_CITED = 5
+QUOTING = "extractive"
+"""The generator whose drafts are the documents' own words."""
 
 _NAMED = re.compile(r"\w+\.?\s*[#№]?\s*[\ue000-\uf8ff]")
 _ENDS = tuple(".!?。！？…:：;；)）]】\"'»”’")
@@ -67,7 +69,9 @@ def verify_answer(
     ('removed 1 citation of sources that were not sent: 7',)
     """
     sent = draft.prompt or prompt
-    text, cleaned = clean_answer(draft.text)
+    # What was quoted stands as it is in the document, repetitions and all; only what a model wrote
+    # wants cleaning.
+    text, cleaned = (draft.text, []) if draft.generator == QUOTING else clean_answer(draft.text)
     notes = [*draft.notes, *cleaned]
     marks = parse_marks(text, len(sent.passages))
     if marks.outside:
