@@ -107,11 +107,11 @@ def ask_index(
     trace = search_index(index, question, where=where)
     gate = trace.gate
     assert gate is not None  # search_index always sets it
-    weigh = _weigh_terms(index.store, trace)
     if gate.state != "answerable":
         answer = _refuse(trace, gate)
     else:
         settings = index.settings
+        weigh = _weigh_terms(index.store, trace)
         with _timed(trace, "prompt"):
             trace.prompt = build_prompt(
                 trace.question,

@@ -136,8 +136,3 @@ def _rank_candidates(
                 parts[f"weight_{name}"] = float(weights.get(name, 1.0))
         hits.append(Hit(chunk=chunk, score=float(total[i]), rank=rank, parts=parts))
     return Retrieval(tuple(hits), terms, vector, candidates=len(keys))
-
-
-def explain_hit(store: Store, terms: Terms, key: int) -> dict[str, float]:
-    """Return ``bm25[term]`` for each query term that adds to a chunk's score."""
-    return {f"bm25[{term}]": value for term, value in store.explain_terms(terms, key).items()}
